@@ -1,0 +1,13 @@
+# Every library Mayfly links to, found once. All come from Debian 12's own packages (scripts/packages.txt).
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 EXACT REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(prometheus-cpp REQUIRED CONFIG)
+find_package(OpenSSL 3 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(LibArchive REQUIRED)
+find_path(MAYFLY_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)

@@ -1,0 +1,44 @@
+// Background coroutines with an owner: the only place that spawns `detached`.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "async/task_types.hpp"
+#include "base/log.hpp"
+
+namespace mayfly {
+
+// Every coroutine it spawns runs on `executor` (one strand: all calls come from there), is named, and its escaped
+// exception is logged. Must be drained before it is destroyed.
+class Scope {
+ public:
+  Scope(asio::any_io_executor executor, Logger& log);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  // The coroutine starts at once, up to its first suspension, or later on the executor.
+  void spawn(std::string name, asio::awaitable<void> work);
+  // Asks every running coroutine to end: its next wait throws system_error(operation_aborted).
+  void cancel();
+  // Completes when none is left.
+  asio::awaitable<void> drain();
+  std::size_t running() const;
+  const asio::any_io_executor& executor() const { return executor_; }
+
+ private:
+  struct Child;
+  void finished(std::list<std::unique_ptr<Child>>::iterator child, std::exception_ptr thrown);
+
+  asio::any_io_executor executor_;
+  Logger& log_;
+  std::list<std::unique_ptr<Child>> children_;
+  asio::steady_timer drained_;
+};
+
+}  // namespace mayfly
