@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "async/task_types.hpp"
+#include "base/bytes.hpp"
 #include "base/ids.hpp"
 
 namespace mayfly {
