@@ -6,8 +6,26 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 #include <cassert>
+#include <optional>
+#include <vector>
 
 namespace mayfly {
+namespace {
+
+// What escaped from a coroutine; nothing when it ended by itself or was cancelled.
+std::optional<std::string> failure_of(const std::exception_ptr& thrown) {
+  if (!thrown) return std::nullopt;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const boost::system::system_error& error) {
+    if (error.code() == asio::error::operation_aborted) return std::nullopt;
+    return error.what();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
 
 struct Scope::Child {
   std::string name;
@@ -17,38 +35,31 @@ struct Scope::Child {
 Scope::Scope(asio::any_io_executor executor, Logger& log)
     : executor_(std::move(executor)), log_(log), drained_(executor_, MonoTime::max()) {}
 
-Scope::~Scope() { assert(children_.empty() && "a scope must be drained before it is destroyed"); }
+Scope::~Scope() {
+  assert(children_.empty() && "a scope must be drained before it is destroyed");
+}
 
 void Scope::spawn(std::string name, asio::awaitable<void> work) {
-  auto child = children_.insert(children_.end(), std::make_unique<Child>());
+  auto child = children_.insert(children_.end(), std::make_shared<Child>());
   (*child)->name = std::move(name);
   auto on_end = [this, child](std::exception_ptr thrown) { finished(child, thrown); };
   asio::co_spawn(executor_, std::move(work),
                  asio::bind_cancellation_slot((*child)->signal.slot(), std::move(on_end)));
 }
 
-void Scope::finished(std::list<std::unique_ptr<Child>>::iterator child, std::exception_ptr thrown) {
-  if (thrown) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const boost::system::system_error& error) {
-      if (error.code() != asio::error::operation_aborted) {
-        log_.error("scope", "a background coroutine failed", {{"name", (*child)->name}, {"what", error.what()}});
-      }
-    } catch (const std::exception& error) {
-      log_.error("scope", "a background coroutine failed", {{"name", (*child)->name}, {"what", error.what()}});
-    }
+void Scope::finished(Children::iterator child, std::exception_ptr thrown) {
+  if (const auto failure = failure_of(thrown)) {
+    log_.error("scope", "a background coroutine failed", {{"name", (*child)->name}, {"what", *failure}});
   }
   children_.erase(child);
   if (children_.empty()) drained_.cancel();
 }
 
 void Scope::cancel() {
-  // A child may end, and so leave the list, while its signal is emitted.
-  for (auto child = children_.begin(); child != children_.end();) {
-    auto current = child++;
-    (*current)->signal.emit(asio::cancellation_type::terminal);
-  }
+  // A child may end, and so leave the list, while a signal is emitted: the copy keeps the signals alive until
+  // then.
+  const std::vector<std::shared_ptr<Child>> running(children_.begin(), children_.end());
+  for (const auto& child : running) child->signal.emit(asio::cancellation_type::terminal);
 }
 
 asio::awaitable<void> Scope::drain() {
@@ -58,6 +69,8 @@ asio::awaitable<void> Scope::drain() {
   }
 }
 
-std::size_t Scope::running() const { return children_.size(); }
+std::size_t Scope::running() const {
+  return children_.size();
+}
 
 }  // namespace mayfly

@@ -13,8 +13,8 @@
 
 namespace mayfly {
 
-// Every coroutine it spawns runs on `executor` (one strand: all calls come from there), is named, and its escaped
-// exception is logged. Must be drained before it is destroyed.
+// Every coroutine it spawns runs on `executor` (one strand: all calls come from there), is named, and its
+// escaped exception is logged. Must be drained before it is destroyed.
 class Scope {
  public:
   Scope(asio::any_io_executor executor, Logger& log);
@@ -33,11 +33,12 @@ class Scope {
 
  private:
   struct Child;
-  void finished(std::list<std::unique_ptr<Child>>::iterator child, std::exception_ptr thrown);
+  using Children = std::list<std::shared_ptr<Child>>;
+  void finished(Children::iterator child, std::exception_ptr thrown);
 
   asio::any_io_executor executor_;
   Logger& log_;
-  std::list<std::unique_ptr<Child>> children_;
+  Children children_;
   asio::steady_timer drained_;
 };
 

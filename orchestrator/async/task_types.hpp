@@ -1,4 +1,5 @@
-// The coroutine type and the deadline that every I/O function takes. Included everywhere that waits for something.
+// The coroutine type and the deadline that every I/O function takes. Included everywhere that waits for
+// something.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
