@@ -30,7 +30,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// open(2) with O_CLOEXEC added.
+// open(2) with O_CLOEXEC added; not_found when there is no such file or a directory above it is missing.
 Result<FileDescriptor> open_file(const std::filesystem::path& path, int flags, mode_t mode = 0600);
 Result<void> write_all(int fd, std::span<const std::byte> data);
 // The whole file; payload_too_large when it is longer than `limit`.
