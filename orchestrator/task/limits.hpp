@@ -54,7 +54,8 @@ struct Timeouts {
 };
 
 // What the sandbox really gets and the tenant is charged.
-// memory = the task's + workspace (when it is a tmpfs) + /tmp + shm + the runner's reserve; pids = asked + the runner's.
+// memory = the task's + workspace (when it is a tmpfs) + /tmp + shm + the runner's reserve; pids = asked +
+// the runner's.
 struct Granted {
   std::int64_t millicpus = 0;
   Bytes memory{};

@@ -13,21 +13,21 @@
 
 namespace mayfly {
 
-// Wall times of the borders between phases; absent until reached. A phase's length is the difference of two of them:
-// queue = submitted→scheduled, prepare = scheduled→prepared, start = prepared→bound, first_output = bound→first_output,
-// run = bound→ended, collect = ended→verdict, destroy = verdict→destroyed.
+// Wall times of the borders between phases; absent until reached. A phase's length is the difference of two
+// of them: queue = submitted→scheduled, prepare = scheduled→prepared, start = prepared→bound, first_output =
+// bound→first_output, run = bound→ended, collect = ended→verdict, destroy = verdict→destroyed.
 struct PhaseTimes {
   std::optional<WallTime> submitted, scheduled, prepared, bound, first_output, ended, verdict, destroyed;
   friend bool operator==(const PhaseTimes&, const PhaseTimes&) = default;
 };
 
 struct Usage {
-  std::uint64_t cpu_ms = 0;         // user and system, whole sandbox
-  std::uint64_t memory_bytes = 0;   // now
+  std::uint64_t cpu_ms = 0;        // user and system, whole sandbox
+  std::uint64_t memory_bytes = 0;  // now
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t pids = 0;
   std::uint64_t pids_peak = 0;
-  std::uint64_t stalled_ms = 0;     // time the task stood still on a full spool
+  std::uint64_t stalled_ms = 0;  // time the task stood still on a full spool
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
@@ -52,13 +52,13 @@ struct TaskRecord {
   Desired desired = Desired::run;
   Reason desired_reason = Reason::none;  // why somebody wants it to end (first cause)
   std::vector<LimitHit> limits_hit;
-  std::string pending_reason;            // while queued: why it waits
+  std::string pending_reason;  // while queued: why it waits
   std::uint32_t attempts = 0;
-  std::string image_digest;              // what the reference was resolved to
+  std::string image_digest;  // what the reference was resolved to
   PhaseTimes times;
   Usage usage;
-  bool cleanup_pending = false;          // terminal, and its sandbox is not yet gone
-  std::uint64_t revision = 0;            // rises with every save; the ETag
+  bool cleanup_pending = false;  // terminal, and its sandbox is not yet gone
+  std::uint64_t revision = 0;    // rises with every save; the ETag
 };
 
 struct AttemptRecord {
@@ -67,17 +67,18 @@ struct AttemptRecord {
   SandboxId sandbox;
   std::uint32_t number = 1;
   AttemptState state = AttemptState::reserved;
-  std::uint64_t epoch = 0;            // the highest ever used on the channel
-  std::string instance;               // the runner's, from the first hello
-  bool bind_intent = false;           // on disk before bind is sent: from here on the process may have started
-  std::string engine_id;              // the container's id, once known
+  std::uint64_t epoch = 0;   // the highest ever used on the channel
+  std::string instance;      // the runner's, from the first hello
+  bool bind_intent = false;  // on disk before bind is sent: from here on the process may have started
+  std::string engine_id;     // the container's id, once known
 };
 
 // An event of a task's feed. `seq` is durable and rises without gaps within a task: it is the SSE id.
 struct TaskEvent {
   std::uint64_t seq = 0;
   WallTime at{};
-  std::string type;  // task.queued, task.starting, task.running, task.limit_hit, task.ended, sandbox.destroyed, …
+  std::string
+      type;  // task.queued, task.starting, task.running, task.limit_hit, task.ended, sandbox.destroyed, …
   Json data;
 };
 

@@ -23,8 +23,8 @@ struct InputFile {
 
 struct TaskSpec {
   TaskKind kind = TaskKind::command;
-  std::string name;   // optional, for people
-  std::string image;  // a reference that the runtime resolves
+  std::string name;                  // optional, for people
+  std::string image;                 // a reference that the runtime resolves
   std::vector<std::string> command;  // argv; empty when `script` is given
   std::string script;                // run by `/bin/sh <file>`; written to a file, never an argument
   std::map<std::string, std::string> env;
@@ -45,21 +45,22 @@ namespace spec_limits {
 inline constexpr std::size_t kNameBytes = 128;
 inline constexpr std::size_t kImageBytes = 255;
 inline constexpr std::size_t kCommandArgs = 1024;
-inline constexpr std::size_t kArgBytes = 131'071;        // the kernel's MAX_ARG_STRLEN less the final NUL
-inline constexpr std::size_t kExecBytes = 1U << 20U;     // argv and env together; the kernel's bound is 2 MiB on 8 MiB stacks
+inline constexpr std::size_t kArgBytes = 131'071;  // the kernel's MAX_ARG_STRLEN less the final NUL
+inline constexpr std::size_t kExecBytes =
+    1U << 20U;  // argv and env together; the kernel's bound is 2 MiB on 8 MiB stacks
 inline constexpr std::size_t kScriptBytes = 1U << 20U;
 inline constexpr std::size_t kEnvEntries = 512;
 inline constexpr std::size_t kStdinBytes = 1U << 20U;
 inline constexpr std::size_t kInputs = 256;
-inline constexpr std::size_t kInputBytes = 1U << 20U;    // all inline inputs together
+inline constexpr std::size_t kInputBytes = 1U << 20U;  // all inline inputs together
 inline constexpr std::size_t kOutputs = 64;
 inline constexpr std::size_t kLabels = 64;
 inline constexpr std::size_t kLabelBytes = 253;
 inline constexpr std::size_t kPathBytes = 1024;
 }  // namespace spec_limits
 
-// Every unknown field, wrong type and bound is reported with its JSON pointer; all faults at once, not only the first.
-// Error: invalid_argument when the shape is wrong, with `fields` filled.
+// Every unknown field, wrong type and bound is reported with its JSON pointer; all faults at once, not only
+// the first. Error: invalid_argument when the shape is wrong, with `fields` filled.
 Result<TaskSpec> parse_task_spec(const Json& json);
 // The canonical form: parse_task_spec(to_json(s)) == s. Secrets are not known to this type.
 Json to_json(const TaskSpec& spec);
@@ -69,7 +70,7 @@ std::string canonical_text(const TaskSpec& spec);
 Json to_json(const Limits& limits);
 Json to_json(const Timeouts& timeouts);
 Json to_json(const Granted& granted);
-Result<Limits> limits_from_json(const Json& json);      // what to_json wrote; corrupt otherwise
+Result<Limits> limits_from_json(const Json& json);  // what to_json wrote; corrupt otherwise
 Result<Timeouts> timeouts_from_json(const Json& json);
 Result<Granted> granted_from_json(const Json& json);
 

@@ -11,11 +11,32 @@
 namespace mayfly {
 
 enum class TaskState {
-  held, queued, starting, running, stopping, finalizing,       // alive
-  succeeded, failed, cancelled, timed_out, rejected, lost,     // terminal: never changes again
+  held,
+  queued,
+  starting,
+  running,
+  stopping,
+  finalizing,  // alive
+  succeeded,
+  failed,
+  cancelled,
+  timed_out,
+  rejected,
+  lost,  // terminal: never changes again
 };
 
-enum class AttemptState { reserved, preparing, created, starting, running, stopping, exited, collecting, reaped, unknown };
+enum class AttemptState {
+  reserved,
+  preparing,
+  created,
+  starting,
+  running,
+  stopping,
+  exited,
+  collecting,
+  reaped,
+  unknown
+};
 
 enum class Desired { run, stop, kill };
 
@@ -23,17 +44,44 @@ enum class Desired { run, stop, kill };
 enum class Reason {
   none,
   // user
-  exit_nonzero, signal, command_not_found, not_executable, output_missing,
+  exit_nonzero,
+  signal,
+  command_not_found,
+  not_executable,
+  output_missing,
   // policy
-  oom_killed, disk_quota, pids_limit, log_limit, run_timeout, idle_timeout, cpu_time, budget_exhausted, policy_denied,
+  oom_killed,
+  disk_quota,
+  pids_limit,
+  log_limit,
+  run_timeout,
+  idle_timeout,
+  cpu_time,
+  budget_exhausted,
+  policy_denied,
   // infra
-  image_unavailable, image_pull_failed, engine_restarted, engine_unreachable, engine_refused, container_vanished,
-  container_restarted, prepare_timeout, start_timeout, queue_timeout, total_timeout, killed_externally, runner_lost,
-  runtime_untrusted, no_space,
+  image_unavailable,
+  image_pull_failed,
+  engine_restarted,
+  engine_unreachable,
+  engine_refused,
+  container_vanished,
+  container_restarted,
+  prepare_timeout,
+  start_timeout,
+  queue_timeout,
+  total_timeout,
+  killed_externally,
+  runner_lost,
+  runtime_untrusted,
+  no_space,
   // system
-  runner_protocol_error, internal,
+  runner_protocol_error,
+  internal,
   // cancelled
-  cancelled_by_user, superseded, dependency_failed,
+  cancelled_by_user,
+  superseded,
+  dependency_failed,
 };
 
 enum class ReasonClass { none, user, policy, infra, system, cancelled };
@@ -77,8 +125,8 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-// The verdict on an attempt whose runner reported its end. `first_cause` is what the orchestrator itself decided
-// first (cancel, total timeout), none when it decided nothing: the first cause of an end wins.
+// The verdict on an attempt whose runner reported its end. `first_cause` is what the orchestrator itself
+// decided first (cancel, total timeout), none when it decided nothing: the first cause of an end wins.
 Verdict decide_verdict(const ProcessEnd& end, Reason first_cause);
 // The verdict on an attempt that ended without its process's own end: an infra or system fault, or a cancel.
 Verdict decide_verdict_without_end(Reason cause, std::string message);

@@ -7,8 +7,9 @@
 
 namespace mayfly {
 
-// Accepts a relative path of 1 to 1024 bytes whose parts are 1 to 255 bytes: no NUL, no empty, `.` or `..` part, no
-// leading or final slash. Any other byte is a file name on Linux and is kept. The error says which rule was broken.
+// Accepts a relative path of 1 to 1024 bytes whose parts are 1 to 255 bytes: no NUL, no empty, `.` or `..`
+// part, no leading or final slash. Any other byte is a file name on Linux and is kept. The error says which
+// rule was broken.
 Result<void> check_workspace_path(std::string_view path);
 
 }  // namespace mayfly
