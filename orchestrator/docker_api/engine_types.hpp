@@ -1,6 +1,7 @@
-// Typed request bodies and answers of Docker's Engine API (1.41 and 1.44 to 1.52), as far as Mayfly uses it. Nothing
-// of our domain is known here. Bodies are built from these structs only: keys of the API are case-insensitive and
-// unknown ones pass silently, so nothing that a user wrote may become a key. Pure values; any thread.
+// Typed request bodies and answers of Docker's Engine API (1.41 and 1.44 to 1.52), as far as Mayfly uses it.
+// Nothing of our domain is known here. Bodies are built from these structs only: keys of the API are
+// case-insensitive and unknown ones pass silently, so nothing that a user wrote may become a key. Pure
+// values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ struct Mount {
   friend bool operator==(const Mount&, const Mount&) = default;
 };
 
-// POST /containers/create. Every field is always sent, so that nothing of the image or of the engine's defaults acts.
+// POST /containers/create. Every field is always sent, so that nothing of the image or of the engine's
+// defaults acts.
 struct ContainerConfig {
   std::string image;  // an id
   std::string user, working_dir, hostname;
@@ -48,7 +50,8 @@ struct ContainerConfig {
   std::vector<Ulimit> ulimits;
   std::map<std::string, std::string> tmpfs;  // path → options
   std::vector<Mount> mounts;
-  std::vector<std::string> dns, dns_search, masked_paths, read_only_paths;
+  std::vector<std::string> dns, dns_search;
+  std::vector<std::string> masked_paths, read_only_paths;  // each empty: the engine's own list, never none
   std::string log_driver = "none", cgroup_parent;
 };
 Json to_json(const ContainerConfig& config);
@@ -109,7 +112,8 @@ struct Created {
   std::vector<std::string> warnings;
 };
 
-// POST /containers/{id}/update. Ulimits, ShmSize, CgroupParent and Labels would be ignored with a 200: not here.
+// POST /containers/{id}/update. Ulimits, ShmSize, CgroupParent and Labels would be ignored with a 200: not
+// here.
 struct UpdateConfig {
   std::optional<std::int64_t> memory, memory_swap, nano_cpus, pids_limit;
 };
