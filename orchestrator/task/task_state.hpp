@@ -11,18 +11,20 @@
 namespace mayfly {
 
 enum class TaskState {
+  // alive
   held,
   queued,
   starting,
   running,
   stopping,
-  finalizing,  // alive
+  finalizing,
+  // terminal: never changes again
   succeeded,
   failed,
   cancelled,
   timed_out,
   rejected,
-  lost,  // terminal: never changes again
+  lost,
 };
 
 enum class AttemptState {
