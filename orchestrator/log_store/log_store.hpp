@@ -42,7 +42,7 @@ class LogWriter {
   // The number of the last whole record that stands in the segment (0: none): what the runner is told at attach.
   virtual std::uint64_t last_number() const = 0;
   // Writes the records in order with write(2) (and one fdatasync for `disk`). Records whose number is not above
-  // last_number are dropped. On an error (disk_full, io) nothing of this call counts as written and the torn tail is
+  // last_number are dropped; those with number 0 (our own) are always written. On an error (disk_full, io) nothing of this call counts as written and the torn tail is
   // cut; the call may be repeated.
   virtual Async<> append(std::vector<LogRecord> records, LogDurability durability) = 0;
   // fdatasync of the segment and its directory.
@@ -77,6 +77,9 @@ class LogStore {
   // A reader over all attempts in order, from byte `out_from`/`err_from` of each stream. not_found when there is no log.
   virtual Async<std::unique_ptr<LogReader>> open_reader(TaskId task, LogStream stream, std::uint64_t out_from,
                                                         std::uint64_t err_from) = 0;
+  // A reader over every record of one attempt that stands in its segment now, of all kinds, output without its bytes
+  // (`data` empty for out and err): what a new process learns from. It never waits. not_found when there is none.
+  virtual Async<std::unique_ptr<LogReader>> open_events(TaskId task, std::uint32_t attempt) = 0;
   virtual Async<LogSize> size(TaskId task) = 0;
   // Removes everything of the task. Idempotent.
   virtual Async<> remove(TaskId task) = 0;
