@@ -1,6 +1,6 @@
 // The durable memory of the control plane: tasks, attempts, events, usage, artifacts, idempotency keys.
-// Every call that writes completes only after its transaction is on disk (SQLite WAL, synchronous=FULL); concurrent
-// calls share one commit. Called from the I/O thread; a cancelled call still takes effect.
+// Every call that writes completes only after its transaction is on disk (SQLite WAL, synchronous=FULL);
+// concurrent calls share one commit. Called from the I/O thread; a cancelled call still takes effect.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct TaskFilter {
 };
 
 struct TaskPage {
-  std::vector<TaskRecord> tasks;       // newest first
-  std::optional<TaskId> next;          // pass as `before` for the next page
+  std::vector<TaskRecord> tasks;  // newest first
+  std::optional<TaskId> next;     // pass as `before` for the next page
 };
 
 class TaskStore {
@@ -49,9 +49,9 @@ class TaskStore {
   // idempotency_mismatch when the key is known with another fingerprint.
   virtual Async<InsertOutcome> insert_task(TaskRecord task, std::vector<NewEvent> events,
                                            std::optional<IdempotencyKey> key) = 0;
-  // Saves the task (and the attempt, when given) and appends the events, in one transaction. conflict when the stored
-  // state is terminal and `task` would change state, reason, exit_code, signal or message; conflict when the stored
-  // revision is not task.revision. Returns the new revision.
+  // Saves the task (and the attempt, when given) and appends the events, in one transaction. conflict when
+  // the stored state is terminal and `task` would change state, reason, exit_code, signal or message;
+  // conflict when the stored revision is not task.revision. Returns the new revision.
   virtual Async<std::uint64_t> save(TaskRecord task, std::optional<AttemptRecord> attempt,
                                     std::vector<NewEvent> events) = 0;
   virtual Async<> save_attempt(AttemptRecord attempt) = 0;
