@@ -5,12 +5,14 @@
 namespace mayfly::channel {
 namespace {
 
-// Standard COBS removes 0x00. A length code (1..255) is written XOR 0x0A, so that no code is a newline; the bytes
-// between codes are copied as they are, which memchr and memcpy do at the speed of memory.
+// Standard COBS removes 0x00. A length code (1..255) is written XOR 0x0A, so that no code is a newline; the
+// bytes between codes are copied as they are, which memchr and memcpy do at the speed of memory.
 constexpr unsigned char kRemoved = '\n';
 constexpr std::size_t kBlock = 254;
 
-char code_byte(std::size_t code) { return static_cast<char>(static_cast<unsigned char>(code) ^ kRemoved); }
+char code_byte(std::size_t code) {
+  return static_cast<char>(static_cast<unsigned char>(code) ^ kRemoved);
+}
 
 }  // namespace
 

@@ -24,8 +24,8 @@ void append_members(std::string& head, std::string_view members) {
 void Link::begin_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
   open_ = false;
-  // Whole lines that were not begun are dropped. A line that was begun is ended by the newline that opens the epoch:
-  // the reader drops it by its CRC.
+  // Whole lines that were not begun are dropped. A line that was begun is ended by the newline that opens the
+  // epoch: the reader drops it by its CRC.
   wire_.clear();
   wire_begin_ = 0;
   wire_.push_back('\n');
@@ -138,7 +138,8 @@ std::optional<Incoming> Link::next() {
 std::optional<Incoming> Link::take(Record record) {
   Json& head = record.head;
   Incoming incoming;
-  if (const auto id = head.find("id"); id != head.end() && id->is_number_integer()) incoming.request_id = id->get<std::int64_t>();
+  if (const auto id = head.find("id"); id != head.end() && id->is_number_integer())
+    incoming.request_id = id->get<std::int64_t>();
   if (const auto method = head.find("method"); method != head.end() && method->is_string()) {
     incoming.method = method->get<std::string>();
   }
@@ -152,8 +153,8 @@ std::optional<Incoming> Link::take(Record record) {
   const auto epoch = incoming.body.is_object() ? number_in(incoming.body, "e") : std::nullopt;
   const bool opening = incoming.method == kAttach || incoming.method == kHello;
   // An attach of a higher epoch is its owner's to judge; every other line must be of the current epoch.
-  if (!epoch || (incoming.method != kAttach && *epoch != epoch_) || (incoming.method == kAttach && *epoch < epoch_) ||
-      (!open_ && !opening)) {
+  if (!epoch || (incoming.method != kAttach && *epoch != epoch_) ||
+      (incoming.method == kAttach && *epoch < epoch_) || (!open_ && !opening)) {
     ++dropped_;
     return std::nullopt;
   }

@@ -27,7 +27,9 @@ class FieldReader {
   bool flag(const char* key);
   const Json& object(const char* key);
   const Json& array(const char* key);
-  bool has(const char* key) const { return body_.is_object() && body_.contains(key) && !body_.at(key).is_null(); }
+  bool has(const char* key) const {
+    return body_.is_object() && body_.contains(key) && !body_.at(key).is_null();
+  }
   void refuse(const std::string& why);
   bool ok() const { return fault_.empty(); }
   // `value` when every member was right, else protocol naming the message and the member.

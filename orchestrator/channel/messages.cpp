@@ -7,11 +7,12 @@
 namespace mayfly::channel {
 namespace {
 
-constexpr std::array<std::pair<RunnerState, std::string_view>, 5> kStates{{{RunnerState::parked, "parked"},
-                                                                          {RunnerState::bound, "bound"},
-                                                                          {RunnerState::running, "running"},
-                                                                          {RunnerState::stopping, "stopping"},
-                                                                          {RunnerState::ended, "ended"}}};
+constexpr std::array<std::pair<RunnerState, std::string_view>, 5> kStates{
+    {{RunnerState::parked, "parked"},
+     {RunnerState::bound, "bound"},
+     {RunnerState::running, "running"},
+     {RunnerState::stopping, "stopping"},
+     {RunnerState::ended, "ended"}}};
 
 RunnerState read_state(FieldReader& read) {
   const std::string text = read.text("state");
@@ -30,8 +31,8 @@ Reason read_reason(FieldReader& read, const char* key) {
 }
 
 Json usage_to_json(const Usage& usage) {
-  return {{"cpu_ms", usage.cpu_ms},         {"memory", usage.memory_bytes}, {"memory_peak", usage.memory_peak_bytes},
-          {"pids", usage.pids},             {"pids_peak", usage.pids_peak}, {"stalled_ms", usage.stalled_ms}};
+  return {{"cpu_ms", usage.cpu_ms}, {"memory", usage.memory_bytes}, {"memory_peak", usage.memory_peak_bytes},
+          {"pids", usage.pids},     {"pids_peak", usage.pids_peak}, {"stalled_ms", usage.stalled_ms}};
 }
 
 Usage read_usage(FieldReader& outer) {
@@ -92,9 +93,13 @@ std::optional<int> read_optional(FieldReader& read, const char* key) {
 
 }  // namespace
 
-std::string_view name_of(RunnerState state) { return kStates.at(static_cast<std::size_t>(state)).second; }
+std::string_view name_of(RunnerState state) {
+  return kStates.at(static_cast<std::size_t>(state)).second;
+}
 
-std::string Attach::members() const { return members_of({{"nonce", nonce}, {"got", got}}); }
+std::string Attach::members() const {
+  return members_of({{"nonce", nonce}, {"got", got}});
+}
 
 Result<Attach> parse_attach(const Json& body) {
   FieldReader read(body);
@@ -135,11 +140,14 @@ std::string Stop::members() const {
 
 Result<Stop> parse_stop(const Json& body) {
   FieldReader read(body);
-  Stop stop{.reason = read_reason(read, "reason"), .kill = read.flag("kill"), .grace_ms = read.integer("grace_ms")};
+  Stop stop{
+      .reason = read_reason(read, "reason"), .kill = read.flag("kill"), .grace_ms = read.integer("grace_ms")};
   return read.finish("stop", stop);
 }
 
-std::string Started::members() const { return members_of({{"attempt", attempt}}); }
+std::string Started::members() const {
+  return members_of({{"attempt", attempt}});
+}
 
 Result<Started> parse_started(const Json& body) {
   FieldReader read(body);
@@ -158,7 +166,9 @@ Result<Out> parse_out(const Json& body) {
   return read.finish("out", out);
 }
 
-std::string Truncated::members() const { return members_of({{"kept", kept_bytes}}); }
+std::string Truncated::members() const {
+  return members_of({{"kept", kept_bytes}});
+}
 
 Result<Truncated> parse_truncated(const Json& body) {
   FieldReader read(body);
@@ -166,7 +176,9 @@ Result<Truncated> parse_truncated(const Json& body) {
   return read.finish("truncated", truncated);
 }
 
-std::string LimitHitMessage::members() const { return members_of({{"limit", name_of(limit)}}); }
+std::string LimitHitMessage::members() const {
+  return members_of({{"limit", name_of(limit)}});
+}
 
 Result<LimitHitMessage> parse_limit_hit(const Json& body) {
   FieldReader read(body);
@@ -200,7 +212,9 @@ Result<Ended> parse_ended(const Json& body) {
   return read.finish("ended", std::move(ended));
 }
 
-std::string UsageMessage::members() const { return members_of({{"usage", usage_to_json(usage)}}); }
+std::string UsageMessage::members() const {
+  return members_of({{"usage", usage_to_json(usage)}});
+}
 
 Result<UsageMessage> parse_usage(const Json& body) {
   FieldReader read(body);

@@ -1,6 +1,6 @@
-// The messages of the channel as typed values, with their JSON members. docs/channel.md says who sends which, when.
-// Pure; any thread. `members()` gives the text for Link::send_*; `parse_…` reads Incoming::body and refuses anything
-// missing or of a wrong type (protocol).
+// The messages of the channel as typed values, with their JSON members. docs/channel.md says who sends which,
+// when. Pure; any thread. `members()` gives the text for Link::send_*; `parse_…` reads Incoming::body and
+// refuses anything missing or of a wrong type (protocol).
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,23 @@
 namespace mayfly::channel {
 
 // Method names. Orchestrator to runner:
-inline constexpr std::string_view kAttach = "attach";          // plain:    Attach; answered by kHello
-inline constexpr std::string_view kPut = "put";                // numbered: Put + payload
-inline constexpr std::string_view kBind = "bind";              // numbered: Bind
-inline constexpr std::string_view kStop = "stop";              // numbered: Stop
-inline constexpr std::string_view kRelease = "release";        // numbered: no members
-inline constexpr std::string_view kFilesList = "files.list";   // request:  FilesList → FilesPage
-inline constexpr std::string_view kFilesRead = "files.read";   // request:  FilesRead → FileChunk + payload
-inline constexpr std::string_view kPing = "ping";              // plain:    no members; renews the lease
+inline constexpr std::string_view kAttach = "attach";         // plain:    Attach; answered by kHello
+inline constexpr std::string_view kPut = "put";               // numbered: Put + payload
+inline constexpr std::string_view kBind = "bind";             // numbered: Bind
+inline constexpr std::string_view kStop = "stop";             // numbered: Stop
+inline constexpr std::string_view kRelease = "release";       // numbered: no members
+inline constexpr std::string_view kFilesList = "files.list";  // request:  FilesList → FilesPage
+inline constexpr std::string_view kFilesRead = "files.read";  // request:  FilesRead → FileChunk + payload
+inline constexpr std::string_view kPing = "ping";             // plain:    no members; renews the lease
 // Runner to orchestrator:
-inline constexpr std::string_view kHello = "hello";            // plain:    Hello
-inline constexpr std::string_view kOut = "out";                // numbered: Out + payload
-inline constexpr std::string_view kTruncated = "truncated";    // numbered: Truncated
-inline constexpr std::string_view kStarted = "started";        // numbered: Started (the bind was taken)
-inline constexpr std::string_view kLimitHit = "limit_hit";     // numbered: LimitHitMessage
-inline constexpr std::string_view kEnded = "ended";            // numbered: Ended
-inline constexpr std::string_view kUsage = "usage";            // plain:    UsageMessage, about once a second while bound
+inline constexpr std::string_view kHello = "hello";          // plain:    Hello
+inline constexpr std::string_view kOut = "out";              // numbered: Out + payload
+inline constexpr std::string_view kTruncated = "truncated";  // numbered: Truncated
+inline constexpr std::string_view kStarted = "started";      // numbered: Started (the bind was taken)
+inline constexpr std::string_view kLimitHit = "limit_hit";   // numbered: LimitHitMessage
+inline constexpr std::string_view kEnded = "ended";          // numbered: Ended
+inline constexpr std::string_view kUsage =
+    "usage";  // plain:    UsageMessage, about once a second while bound
 // Both: kAck and kNack {"got": number} are the Link's own.
 inline constexpr std::string_view kAck = "ack";
 inline constexpr std::string_view kNack = "nack";
@@ -51,21 +52,21 @@ struct SelfReport {
   std::string cap_effective, cap_bounding;  // hex as in /proc/self/status
   bool no_new_privileges = false;
   int seccomp_mode = 0;
-  std::vector<std::string> interfaces;      // names in /proc/net/dev
+  std::vector<std::string> interfaces;  // names in /proc/net/dev
   bool dumpable = true;
   int pid = 0;
-  int cgroup_version = 0;                   // 1, 2, or 0 when none can be read
+  int cgroup_version = 0;  // 1, 2, or 0 when none can be read
 };
 
 struct Hello {
   std::string nonce;
   int protocol = 0;
-  std::string build;         // the runner's version
-  std::string instance;      // random per start of the runner
+  std::string build;     // the runner's version
+  std::string instance;  // random per start of the runner
   RunnerState state = RunnerState::parked;
-  std::string attempt;       // empty while unbound
-  std::uint64_t got = 0;     // the orchestrator's number taken last
-  std::uint64_t sent = 0;    // the runner's own last number
+  std::string attempt;     // empty while unbound
+  std::uint64_t got = 0;   // the orchestrator's number taken last
+  std::uint64_t sent = 0;  // the runner's own last number
   SelfReport self;
   std::string members() const;
 };
@@ -76,26 +77,26 @@ enum class PutTarget { workspace, spec, standard_input, script };
 
 struct Put {
   PutTarget target = PutTarget::workspace;
-  std::string path;            // only for workspace
-  std::uint32_t mode = 0644;   // only for workspace; permission bits, set-id bits refused
-  std::uint64_t offset = 0;    // pieces of one target come in order
+  std::string path;           // only for workspace
+  std::uint32_t mode = 0644;  // only for workspace; permission bits, set-id bits refused
+  std::uint64_t offset = 0;   // pieces of one target come in order
   std::string members() const;
 };
 Result<Put> parse_put(const Json& body);
 
 // The task as the runner needs it: JSON, sent by `put` pieces with target spec, before bind.
 struct BindSpec {
-  std::vector<std::string> argv;   // empty when `script`
-  bool script = false;             // run `/bin/sh` on the script that was put
+  std::vector<std::string> argv;           // empty when `script`
+  bool script = false;                     // run `/bin/sh` on the script that was put
   std::map<std::string, std::string> env;  // complete: the runner adds nothing
   std::string working_dir;
-  bool has_stdin = false;          // else /dev/null
+  bool has_stdin = false;  // else /dev/null
   std::uint64_t open_files = 1024;
-  std::uint64_t file_size = 0;     // RLIMIT_FSIZE in bytes; 0: none
-  std::int64_t run_ms = 0;         // 0: no limit, as for all that follow
+  std::uint64_t file_size = 0;  // RLIMIT_FSIZE in bytes; 0: none
+  std::int64_t run_ms = 0;      // 0: no limit, as for all that follow
   std::int64_t idle_ms = 0;
   std::int64_t cpu_ms = 0;
-  std::int64_t stop_ms = 10'000;   // grace between SIGTERM and SIGKILL
+  std::int64_t stop_ms = 10'000;  // grace between SIGTERM and SIGKILL
   std::uint64_t log_bytes = 0;
   bool truncate_log = false;
   std::int64_t lease_ms = 3'600'000;
@@ -180,9 +181,10 @@ struct FileEntry {
 
 struct FilesPage {
   std::vector<FileEntry> files;
-  bool more = false;                  // ask again with after = the last path
-  std::vector<std::string> skipped;   // matched, and not a regular file (link, fifo, socket, device): named, not followed
-  std::string members() const;        // paths that are not UTF-8 travel as {"b64": …}
+  bool more = false;  // ask again with after = the last path
+  std::vector<std::string>
+      skipped;  // matched, and not a regular file (link, fifo, socket, device): named, not followed
+  std::string members() const;  // paths that are not UTF-8 travel as {"b64": …}
 };
 Result<FilesPage> parse_files_page(const Json& body);
 

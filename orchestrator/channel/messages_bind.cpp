@@ -6,10 +6,11 @@
 namespace mayfly::channel {
 namespace {
 
-constexpr std::array<std::pair<PutTarget, std::string_view>, 4> kTargets{{{PutTarget::workspace, "workspace"},
-                                                                         {PutTarget::spec, "spec"},
-                                                                         {PutTarget::standard_input, "stdin"},
-                                                                         {PutTarget::script, "script"}}};
+constexpr std::array<std::pair<PutTarget, std::string_view>, 4> kTargets{
+    {{PutTarget::workspace, "workspace"},
+     {PutTarget::spec, "spec"},
+     {PutTarget::standard_input, "stdin"},
+     {PutTarget::script, "script"}}};
 constexpr JsonLimits kSpecLimits{.bytes = 8U << 20U, .depth = 8, .values = 8192};
 
 PutTarget read_target(FieldReader& read) {

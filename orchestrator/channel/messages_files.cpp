@@ -26,7 +26,8 @@ Json list_to_json(const std::vector<std::string>& list) {
 }  // namespace
 
 std::string FilesList::members() const {
-  return members_of({{"patterns", list_to_json(patterns)}, {"after", bytes_to_json(after)}, {"limit", limit}});
+  return members_of(
+      {{"patterns", list_to_json(patterns)}, {"after", bytes_to_json(after)}, {"limit", limit}});
 }
 
 Result<FilesList> parse_files_list(const Json& body) {
@@ -72,7 +73,9 @@ Result<FilesRead> parse_files_read(const Json& body) {
   return read.finish("files.read", std::move(request));
 }
 
-std::string FileChunk::members() const { return members_of({{"size", size}, {"end", end}}); }
+std::string FileChunk::members() const {
+  return members_of({{"size", size}, {"end", end}});
+}
 
 Result<FileChunk> parse_file_chunk(const Json& body) {
   FieldReader read(body);

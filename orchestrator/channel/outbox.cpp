@@ -10,13 +10,13 @@ Outbox::Outbox(std::size_t capacity, std::size_t max_messages, Memory memory) {
   block_.reserve(capacity);
   ring_.reserve(max_messages);
   ring_.resize(max_messages);
-  // std::vector::resize writes every byte, which is what "touched" asks for; a lazy block grows as it is used, and
-  // never beyond the capacity reserved here, so growing never allocates.
+  // std::vector::resize writes every byte, which is what "touched" asks for; a lazy block grows as it is
+  // used, and never beyond the capacity reserved here, so growing never allocates.
   if (memory == Memory::touched) block_.resize(capacity);
 }
 
-// The bytes of one message stand together. `head_` runs through the block as a ring; when a message does not fit
-// behind it, the rest of the block is skipped.
+// The bytes of one message stand together. `head_` runs through the block as a ring; when a message does not
+// fit behind it, the rest of the block is skipped.
 std::size_t Outbox::place_for(std::size_t bytes, std::size_t& skipped) const {
   skipped = 0;
   if (head_ + bytes <= block_.capacity()) return head_;

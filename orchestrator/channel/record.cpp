@@ -14,7 +14,9 @@ constexpr std::size_t kCrcDigits = 8;
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr JsonLimits kHeadLimits{.bytes = kMaxHeadBytes, .depth = 8, .values = 4096};
 
-std::uint32_t crc_of(std::string_view text) { return crc32c(std::as_bytes(std::span(text.data(), text.size()))); }
+std::uint32_t crc_of(std::string_view text) {
+  return crc32c(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 std::array<char, kCrcDigits> crc_text(std::uint32_t crc) {
   std::array<char, kCrcDigits> digits{};
@@ -41,7 +43,8 @@ void append_record(std::string& wire, std::string_view head, std::string_view pa
 
 Result<Record> parse_record(std::string_view line) {
   if (line.size() < kCrcDigits + 2 || line.size() >= kMaxRecordBytes) {
-    return fail(ErrorCode::protocol, "channel: a line of " + std::to_string(line.size()) + " bytes is no record");
+    return fail(ErrorCode::protocol,
+                "channel: a line of " + std::to_string(line.size()) + " bytes is no record");
   }
   const std::string_view body = line.substr(0, line.size() - kCrcDigits);
   const auto expected = crc_text(crc_of(body));
@@ -55,7 +58,8 @@ Result<Record> parse_record(std::string_view line) {
   Record record{.head = std::move(*head), .payload = {}};
   if (border == std::string_view::npos) return record;
   auto payload = decode_cobs(body.substr(border + 1));
-  if (!payload || payload->size() > kMaxPayloadBytes) return fail(ErrorCode::protocol, "channel: a payload is no COBS");
+  if (!payload || payload->size() > kMaxPayloadBytes)
+    return fail(ErrorCode::protocol, "channel: a payload is no COBS");
   record.payload = std::move(*payload);
   return record;
 }

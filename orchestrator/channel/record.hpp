@@ -2,8 +2,8 @@
 //
 //   JSON object [NUL, payload in COBS with newline as the removed byte] CRC-32C as 8 hex digits, newline
 //
-// JSON never holds a raw NUL or newline and neither does the encoded payload hold a newline, so a newline is always a
-// real border and bytes of a task can never form a message.
+// JSON never holds a raw NUL or newline and neither does the encoded payload hold a newline, so a newline is
+// always a real border and bytes of a task can never form a message.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ inline constexpr std::size_t kMaxRecordBytes = 64 * 1024;   // with its newline
 inline constexpr std::size_t kMaxPayloadBytes = 48 * 1024;  // before COBS
 inline constexpr std::size_t kMaxHeadBytes = 12 * 1024;
 
-// Appends one whole line to `wire`. `head` is the JSON text. Both within their bounds, else std::logic_error (a bug).
+// Appends one whole line to `wire`. `head` is the JSON text. Both within their bounds, else std::logic_error
+// (a bug).
 void append_record(std::string& wire, std::string_view head, std::string_view payload);
 
 struct Record {
@@ -32,11 +33,13 @@ struct Record {
 // `line` without its newline. protocol when the CRC, COBS, JSON or a bound is wrong.
 Result<Record> parse_record(std::string_view line);
 
-// Cuts a byte stream into lines; a line over kMaxRecordBytes is dropped as a whole. Keeps at most one partial line.
+// Cuts a byte stream into lines; a line over kMaxRecordBytes is dropped as a whole. Keeps at most one partial
+// line.
 class LineSplitter {
  public:
   void feed(std::string_view bytes);
-  // The next whole line without its newline, valid until the next call of feed or next. Empty lines are skipped.
+  // The next whole line without its newline, valid until the next call of feed or next. Empty lines are
+  // skipped.
   std::optional<std::string_view> next();
   void clear();
 

@@ -52,9 +52,8 @@ Step<> adopt(Attempt& attempt) {
   if (!opened) co_return tl::expected<void, Failure>{};
   auto hello = co_await await_hello(attempt, deadline);
   if (hello && attempt.conversation.hello()->attempt.empty()) {
-    co_return tl::unexpected(Failure{.reason = Reason::engine_unreachable,
-                                     .message = "the runner was never bound",
-                                     .may_retry = true});
+    co_return tl::unexpected(Failure{
+        .reason = Reason::engine_unreachable, .message = "the runner was never bound", .may_retry = true});
   }
   co_return tl::expected<void, Failure>{};
 }

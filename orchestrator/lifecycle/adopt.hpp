@@ -5,8 +5,8 @@
 
 namespace mayfly {
 
-// Reads from the segment what that process had learnt, and opens the conversation where the segment ends. A runner
-// that was never bound is `may_retry`: its process is proved not to have started.
+// Reads from the segment what that process had learnt, and opens the conversation where the segment ends. A
+// runner that was never bound is `may_retry`: its process is proved not to have started.
 Step<> adopt(Attempt& attempt);
 
 }  // namespace mayfly

@@ -33,7 +33,8 @@ Async<> open_carrier(Attempt& attempt, Deadline deadline) {
   auto carrier = co_await attempt.services.runtime.channel(attempt.sandbox(), deadline);
   if (!carrier) co_return fail_with(std::move(carrier));
   const AttemptRecord& record = attempt.task.attempt();
-  attempt.carriers.spawn("conversation", attempt.conversation.serve(std::move(*carrier), record.epoch, record.instance));
+  attempt.carriers.spawn("conversation",
+                         attempt.conversation.serve(std::move(*carrier), record.epoch, record.instance));
   co_return Result<>{};
 }
 
@@ -41,11 +42,14 @@ Async<> await_hello(Attempt& attempt, Deadline deadline) {
   const Conversation& conversation = attempt.conversation;
   while (!conversation.connected()) {
     if (conversation.is_foreign()) {
-      co_return fail(ErrorCode::conflict, "another runner instance answers in sandbox " + attempt.sandbox().str());
+      co_return fail(ErrorCode::conflict,
+                     "another runner instance answers in sandbox " + attempt.sandbox().str());
     }
-    if (attempt.carriers.running() == 0) co_return fail(ErrorCode::engine_unreachable, "the carrier was lost before the hello");
+    if (attempt.carriers.running() == 0)
+      co_return fail(ErrorCode::engine_unreachable, "the carrier was lost before the hello");
     if (attempt.task.stop_wanted()) co_return fail(ErrorCode::cancelled, "wanted to end before the hello");
-    if (deadline.passed()) co_return fail(ErrorCode::deadline_exceeded, "the runner did not say hello in time");
+    if (deadline.passed())
+      co_return fail(ErrorCode::deadline_exceeded, "the runner did not say hello in time");
     co_await attempt.task.wake().wait(deadline.within(kLongestWait));
   }
   co_return Result<>{};

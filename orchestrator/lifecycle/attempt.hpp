@@ -1,5 +1,5 @@
-// One try at a task in memory: its log segment, its conversation, and the carrier under it. The phases (launch, stream,
-// collect, destroy) are functions over this.
+// One try at a task in memory: its log segment, its conversation, and the carrier under it. The phases
+// (launch, stream, collect, destroy) are functions over this.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,8 @@ struct Attempt {
 
 // Raises the epoch durably, opens a carrier and lets the conversation run on it.
 Async<> open_carrier(Attempt& attempt, Deadline deadline);
-// Completes when the runner said hello on the carrier. cancelled when the task is wanted to end; engine_unreachable when
-// the carrier was lost; conflict for a runner that was restarted.
+// Completes when the runner said hello on the carrier. cancelled when the task is wanted to end;
+// engine_unreachable when the carrier was lost; conflict for a runner that was restarted.
 Async<> await_hello(Attempt& attempt, Deadline deadline);
 // Gives the carrier up and waits until nothing of it runs.
 asio::awaitable<void> close_carrier(Attempt& attempt);

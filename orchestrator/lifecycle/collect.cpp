@@ -20,14 +20,16 @@ Async<channel::Incoming> ask(Attempt& attempt, std::string_view method, std::str
     if (!lost || carrier == kCarriers) co_return answer;
     const Deadline deadline = Deadline::in(kCarrier);
     auto opened = co_await open_carrier(attempt, deadline);
-    while (opened && !attempt.conversation.connected() && attempt.carriers.running() > 0 && !deadline.passed()) {
+    while (opened && !attempt.conversation.connected() && attempt.carriers.running() > 0 &&
+           !deadline.passed()) {
       co_await attempt.task.wake().wait(deadline);
     }
   }
 }
 
 Async<channel::FilesPage> list(Attempt& attempt, const std::string& after) {
-  const channel::FilesList question{.patterns = attempt.task.record().spec.outputs, .after = after, .limit = kPage};
+  const channel::FilesList question{
+      .patterns = attempt.task.record().spec.outputs, .after = after, .limit = kPage};
   auto answer = co_await ask(attempt, channel::kFilesList, question.members());
   if (!answer) co_return fail_with(std::move(answer));
   co_return channel::parse_files_page(answer->body);
@@ -38,9 +40,8 @@ Async<> pull(Attempt& attempt, ArtifactWriter& writer, channel::FileEntry file) 
   auto begun = co_await writer.begin_file(file.path, file.mode);
   if (!begun) co_return begun;
   for (std::uint64_t offset = 0;;) {
-    const channel::FilesRead question{.path = file.path,
-                                      .offset = offset,
-                                      .length = static_cast<std::uint32_t>(channel::kMaxPayloadBytes)};
+    const channel::FilesRead question{
+        .path = file.path, .offset = offset, .length = static_cast<std::uint32_t>(channel::kMaxPayloadBytes)};
     auto answer = co_await ask(attempt, channel::kFilesRead, question.members());
     if (!answer) co_return fail_with(std::move(answer));
     auto chunk = channel::parse_file_chunk(answer->body);
@@ -78,7 +79,9 @@ Async<> pull_all(Attempt& attempt, ArtifactWriter& writer) {
   co_return Result<>{};
 }
 
-bool has_wildcard(std::string_view pattern) { return pattern.find_first_of("*?[\\") != std::string_view::npos; }
+bool has_wildcard(std::string_view pattern) {
+  return pattern.find_first_of("*?[\\") != std::string_view::npos;
+}
 
 std::vector<std::string> find_missing(const TaskSpec& spec, const std::vector<Artifact>& artifacts) {
   std::vector<std::string> missing;
@@ -95,7 +98,8 @@ asio::awaitable<Collected> collect(Attempt& attempt) {
   Collected collected;
   const TaskRecord& task = attempt.task.record();
   if (task.spec.outputs.empty()) co_return collected;
-  const ArtifactBounds bounds{.files = attempt.policy->artifact_files, .bytes = attempt.policy->artifact_bytes};
+  const ArtifactBounds bounds{.files = attempt.policy->artifact_files,
+                              .bytes = attempt.policy->artifact_bytes};
   auto writer = co_await attempt.services.artifacts.begin(task.id, attempt.task.attempt().number, bounds);
   if (!writer) {
     collected.problem = writer.error().message;

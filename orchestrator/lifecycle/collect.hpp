@@ -8,11 +8,11 @@ namespace mayfly {
 struct Collected {
   std::vector<Artifact> artifacts;
   std::vector<std::string> missing;  // declared without wildcards, and not there
-  std::string problem;               // in words, when the list is not complete (a bound was reached, the runner was lost)
+  std::string problem;  // in words, when the list is not complete (a bound was reached, the runner was lost)
 };
 
-// Pulls every regular file that matches, within the policy's bounds, onto disk. Never fails the task by itself: the
-// verdict judges what is missing.
+// Pulls every regular file that matches, within the policy's bounds, onto disk. Never fails the task by
+// itself: the verdict judges what is missing.
 asio::awaitable<Collected> collect(Attempt& attempt);
 
 }  // namespace mayfly

@@ -23,7 +23,9 @@ Async<> ControlPlane::start() {
   co_return Result<>{};
 }
 
-void ControlPlane::drain() { draining_ = true; }
+void ControlPlane::drain() {
+  draining_ = true;
+}
 
 asio::awaitable<void> ControlPlane::idle() {
   while (scheduler_.running() > 0) co_await schedule_due_.wait(Deadline::in(std::chrono::seconds(1)));

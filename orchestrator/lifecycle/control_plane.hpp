@@ -1,5 +1,5 @@
-// The control plane in one process: accepts tasks, decides when each starts, runs them, and knows all that have not
-// ended. `serve` and `run` build the same one (app/). All calls from the I/O thread.
+// The control plane in one process: accepts tasks, decides when each starts, runs them, and knows all that
+// have not ended. `serve` and `run` build the same one (app/). All calls from the I/O thread.
 #pragma once
 
 #include <filesystem>
@@ -39,14 +39,16 @@ class ControlPlane final : public TaskService {
   // Ends all background work and leaves running sandboxes as they are, for the next process.
   asio::awaitable<void> stop();
 
-  Async<InsertOutcome> submit(TenantId tenant, TaskSpec spec, std::optional<std::string> idempotency_key) override;
+  Async<InsertOutcome> submit(TenantId tenant, TaskSpec spec,
+                              std::optional<std::string> idempotency_key) override;
   Async<TaskRecord> dry_run(TenantId tenant, TaskSpec spec) override;
   Async<TaskRecord> cancel(TenantId tenant, TaskId id) override;
   Async<TaskRecord> get(TenantId tenant, TaskId id) override;
   Async<TaskPage> list(TaskFilter filter, std::size_t limit, std::optional<TaskId> before) override;
-  Async<std::vector<TaskEvent>> events(TenantId tenant, TaskId id, std::uint64_t seq, Deadline deadline) override;
-  Async<std::unique_ptr<LogReader>> open_log(TenantId tenant, TaskId id, LogStream stream, std::uint64_t out_from,
-                                             std::uint64_t err_from) override;
+  Async<std::vector<TaskEvent>> events(TenantId tenant, TaskId id, std::uint64_t seq,
+                                       Deadline deadline) override;
+  Async<std::unique_ptr<LogReader>> open_log(TenantId tenant, TaskId id, LogStream stream,
+                                             std::uint64_t out_from, std::uint64_t err_from) override;
   Async<LogSize> log_size(TenantId tenant, TaskId id) override;
   Async<std::vector<UsageSample>> usage(TenantId tenant, TaskId id) override;
   Async<std::vector<Artifact>> artifacts(TenantId tenant, TaskId id) override;

@@ -38,8 +38,8 @@ LogRecord to_log_record(channel::Incoming& incoming, WallTime at) {
 
 }  // namespace
 
-Conversation::Conversation(Notifier& changed, asio::any_io_executor io, LogWriter& log_writer, Metrics& metrics,
-                           Logger& log, const Clock& clock)
+Conversation::Conversation(Notifier& changed, asio::any_io_executor io, LogWriter& log_writer,
+                           Metrics& metrics, Logger& log, const Clock& clock)
     : io_(std::move(io)),
       writer_(log_writer),
       metrics_(metrics),
@@ -124,13 +124,18 @@ Async<> Conversation::take_all() {
     }
   }
   if (link_.dropped_lines() > dropped_before) {
-    metrics_.add("mayfly_channel_dropped_lines_total", {}, static_cast<double>(link_.dropped_lines() - dropped_before));
+    metrics_.add("mayfly_channel_dropped_lines_total", {},
+                 static_cast<double>(link_.dropped_lines() - dropped_before));
   }
   if (!records.empty()) {
     std::vector<LogRecord> kept;  // without data: what note_numbered needs
     std::uint64_t bytes = 0;
     for (const LogRecord& record : records) {
-      kept.push_back({.number = record.number, .kind = record.kind, .at = record.at, .offset = record.offset, .data = {}});
+      kept.push_back({.number = record.number,
+                      .kind = record.kind,
+                      .at = record.at,
+                      .offset = record.offset,
+                      .data = {}});
       if (record.kind == LogKind::out || record.kind == LogKind::err) bytes += record.data.size();
     }
     auto written = co_await writer_.append(std::move(records), LogDurability::page_cache);
@@ -149,7 +154,8 @@ void Conversation::take_hello(const channel::Incoming& incoming) {
   auto hello = channel::parse_hello(incoming.body);
   if (!hello || hello->nonce != nonce_ || link_.is_open()) return;
   if (hello->protocol != channel::kProtocolVersion) {
-    log_.error("channel", "the runner speaks another protocol version", {{"version", std::to_string(hello->protocol)}});
+    log_.error("channel", "the runner speaks another protocol version",
+               {{"version", std::to_string(hello->protocol)}});
     return;
   }
   foreign_ = !expected_instance_.empty() && hello->instance != expected_instance_;
@@ -218,7 +224,8 @@ Async<> Conversation::tick_loop() {
 Async<> Conversation::send(std::string method, std::string members, std::string payload, Deadline deadline) {
   while (!link_.outbox().has_room(members.size() + payload.size())) {
     if (!serving()) co_return fail(ErrorCode::engine_unreachable, "the carrier to the runner was lost");
-    if (deadline.passed()) co_return fail(ErrorCode::deadline_exceeded, "the runner did not take its input in time");
+    if (deadline.passed())
+      co_return fail(ErrorCode::deadline_exceeded, "the runner did not take its input in time");
     co_await changed_.wait(deadline.within(kTick));
   }
   link_.send_numbered(method, members, payload);
@@ -229,7 +236,8 @@ Async<> Conversation::send(std::string method, std::string members, std::string 
 Async<> Conversation::flushed(Deadline deadline) {
   while (link_.outbox().size() > 0) {
     if (!serving()) co_return fail(ErrorCode::engine_unreachable, "the carrier to the runner was lost");
-    if (deadline.passed()) co_return fail(ErrorCode::deadline_exceeded, "the runner did not acknowledge in time");
+    if (deadline.passed())
+      co_return fail(ErrorCode::deadline_exceeded, "the runner did not acknowledge in time");
     co_await changed_.wait(deadline.within(kTick));
   }
   co_return Result<>{};
@@ -249,9 +257,12 @@ Async<channel::Incoming> Conversation::request(std::string method, std::string m
   }
   auto answer = std::move(waiting->second);
   requests_.erase(waiting);
-  if (!answer && !connected()) co_return fail(ErrorCode::engine_unreachable, "the carrier to the runner was lost");
-  if (!answer) co_return fail(ErrorCode::deadline_exceeded, "the runner did not answer " + method + " in time");
-  if (!answer->error.empty()) co_return fail(ErrorCode::not_found, "the runner refused " + method + ": " + answer->error);
+  if (!answer && !connected())
+    co_return fail(ErrorCode::engine_unreachable, "the carrier to the runner was lost");
+  if (!answer)
+    co_return fail(ErrorCode::deadline_exceeded, "the runner did not answer " + method + " in time");
+  if (!answer->error.empty())
+    co_return fail(ErrorCode::not_found, "the runner refused " + method + ": " + answer->error);
   co_return std::move(*answer);
 }
 

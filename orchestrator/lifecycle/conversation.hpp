@@ -1,6 +1,7 @@
-// The orchestrator's side of one sandbox's channel: drives a carrier with a channel::Link, writes everything numbered
-// to the log segment before it is acknowledged, and keeps what the runner said of itself. It survives its carriers: a
-// new one (with a higher epoch) goes on where the last one ended. Owned by one attempt; all calls from the I/O thread.
+// The orchestrator's side of one sandbox's channel: drives a carrier with a channel::Link, writes everything
+// numbered to the log segment before it is acknowledged, and keeps what the runner said of itself. It
+// survives its carriers: a new one (with a higher epoch) goes on where the last one ended. Owned by one
+// attempt; all calls from the I/O thread.
 #pragma once
 
 #include <map>
@@ -33,18 +34,19 @@ struct RunnerView {
 class Conversation {
  public:
   // `changed` is notified whenever anything that can be asked below has changed.
-  Conversation(Notifier& changed, asio::any_io_executor io, LogWriter& log_writer, Metrics& metrics, Logger& log,
-               const Clock& clock);
+  Conversation(Notifier& changed, asio::any_io_executor io, LogWriter& log_writer, Metrics& metrics,
+               Logger& log, const Clock& clock);
 
-  // Opens the conversation over `carrier` and drives it until it ends, or `close` is called, or the log segment cannot
-  // be written (log_fault). One at a time. `expected_instance`: empty at the first attach; a runner that says another
-  // one is not talked to.
-  asio::awaitable<void> serve(std::unique_ptr<Carrier> carrier, std::uint64_t epoch, std::string expected_instance);
+  // Opens the conversation over `carrier` and drives it until it ends, or `close` is called, or the log
+  // segment cannot be written (log_fault). One at a time. `expected_instance`: empty at the first attach; a
+  // runner that says another one is not talked to.
+  asio::awaitable<void> serve(std::unique_ptr<Carrier> carrier, std::uint64_t epoch,
+                              std::string expected_instance);
   void close();
 
   bool serving() const { return carrier_ != nullptr; }
   bool connected() const { return serving() && link_.is_open(); }
-  bool is_foreign() const { return foreign_; }                        // the last hello had another instance
+  bool is_foreign() const { return foreign_; }  // the last hello had another instance
   const std::optional<channel::Hello>& hello() const { return hello_; }  // of the current or last carrier
   const std::optional<Error>& log_fault() const { return log_fault_; }   // why the last carrier was given up
   const RunnerView& view() const { return view_; }
@@ -56,8 +58,8 @@ class Conversation {
   Async<> send(std::string method, std::string members, std::string payload, Deadline deadline);
   // Completes when the runner has taken everything that was sent.
   Async<> flushed(Deadline deadline);
-  // Asks and waits for the answer, and asks again when it is late (requests have no side effect). engine_unreachable
-  // when the carrier is lost; protocol or not_found when the runner refuses.
+  // Asks and waits for the answer, and asks again when it is late (requests have no side effect).
+  // engine_unreachable when the carrier is lost; protocol or not_found when the runner refuses.
   Async<channel::Incoming> request(std::string method, std::string members, Deadline deadline);
 
  private:

@@ -19,7 +19,8 @@ asio::awaitable<void> release(Attempt& attempt) {
   if (attempt.conversation.connected()) {
     auto sent = co_await attempt.conversation.send(std::string(channel::kRelease), {}, {}, deadline);
     // The runner exits when it has read it: the carrier's end is the answer.
-    while (sent && attempt.carriers.running() > 0 && !deadline.passed()) co_await attempt.task.wake().wait(deadline);
+    while (sent && attempt.carriers.running() > 0 && !deadline.passed())
+      co_await attempt.task.wake().wait(deadline);
   }
   co_await close_carrier(attempt);
 }
@@ -29,8 +30,9 @@ asio::awaitable<void> destroy(LiveTask& task, Services& services) {
   for (Millis backoff = kFirstBackoff;; backoff = std::min(2 * backoff, kLongestBackoff)) {
     auto gone = co_await services.runtime.destroy(sandbox, Deadline::in(kRemove));
     if (gone) break;
-    services.log.warn("lifecycle", "a sandbox could not be removed; trying again",
-                      {{"task_id", task.id().str()}, {"sandbox", sandbox.str()}, {"error", gone.error().message}});
+    services.log.warn(
+        "lifecycle", "a sandbox could not be removed; trying again",
+        {{"task_id", task.id().str()}, {"sandbox", sandbox.str()}, {"error", gone.error().message}});
     co_await sleep_until(Deadline::in(backoff));
   }
   const auto verdict = task.record().times.verdict;

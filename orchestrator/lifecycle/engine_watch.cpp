@@ -36,7 +36,8 @@ asio::awaitable<void> ControlPlane::engine_loop() {
     }
     if (alive.has_value() != engine_up_ || (!alive && alive.error().message != engine_trouble_)) {
       if (alive) services_.log.info("engine", "the engine answers");
-      if (!alive) services_.log.error("engine", "the engine is not usable", {{"error", alive.error().message}});
+      if (!alive)
+        services_.log.error("engine", "the engine is not usable", {{"error", alive.error().message}});
     }
     engine_up_ = connected = alive.has_value();
     engine_trouble_ = alive ? std::string() : alive.error().message;

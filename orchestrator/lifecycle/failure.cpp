@@ -5,29 +5,39 @@ namespace {
 
 Reason deadline_reason(Phase phase) {
   switch (phase) {
-    case Phase::prepare: return Reason::prepare_timeout;
+    case Phase::prepare:
+      return Reason::prepare_timeout;
     case Phase::create:
-    case Phase::start: return Reason::start_timeout;
-    case Phase::run: return Reason::runner_lost;
-    case Phase::collect: return Reason::runner_lost;
+    case Phase::start:
+      return Reason::start_timeout;
+    case Phase::run:
+      return Reason::runner_lost;
+    case Phase::collect:
+      return Reason::runner_lost;
   }
   return Reason::internal;
 }
 
 Reason reason_of(ErrorCode code, Phase phase) {
   switch (code) {
-    case ErrorCode::deadline_exceeded: return deadline_reason(phase);
-    case ErrorCode::engine_unreachable: return Reason::engine_unreachable;
+    case ErrorCode::deadline_exceeded:
+      return deadline_reason(phase);
+    case ErrorCode::engine_unreachable:
+      return Reason::engine_unreachable;
     case ErrorCode::not_found:
     case ErrorCode::invalid_argument:
     case ErrorCode::unprocessable:
       if (phase == Phase::prepare) return Reason::image_unavailable;
       return phase == Phase::create ? Reason::engine_refused : Reason::container_vanished;
-    case ErrorCode::forbidden: return Reason::runtime_untrusted;
+    case ErrorCode::forbidden:
+      return Reason::runtime_untrusted;
     case ErrorCode::engine_refused:
-    case ErrorCode::conflict: return Reason::engine_refused;
-    case ErrorCode::protocol: return Reason::runner_protocol_error;
-    case ErrorCode::disk_full: return Reason::no_space;
+    case ErrorCode::conflict:
+      return Reason::engine_refused;
+    case ErrorCode::protocol:
+      return Reason::runner_protocol_error;
+    case ErrorCode::disk_full:
+      return Reason::no_space;
     case ErrorCode::unauthenticated:
     case ErrorCode::method_not_allowed:
     case ErrorCode::gone:
@@ -43,7 +53,8 @@ Reason reason_of(ErrorCode code, Phase phase) {
     case ErrorCode::cancelled:
     case ErrorCode::io:
     case ErrorCode::corrupt:
-    case ErrorCode::internal: return Reason::internal;
+    case ErrorCode::internal:
+      return Reason::internal;
   }
   return Reason::internal;
 }
@@ -57,6 +68,8 @@ Failure failure_of(const Error& error, Phase phase) {
           .may_retry = before_bind && error.code == ErrorCode::engine_unreachable};
 }
 
-Failure stopped(Reason reason) { return {.reason = reason, .message = {}, .may_retry = false}; }
+Failure stopped(Reason reason) {
+  return {.reason = reason, .message = {}, .may_retry = false};
+}
 
 }  // namespace mayfly

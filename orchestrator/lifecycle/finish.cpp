@@ -10,13 +10,18 @@ namespace {
 constexpr Millis kFirstBackoff{200};
 constexpr Millis kLongestBackoff{5000};
 
-// A log that cannot be made durable now (our disk is full) is tried again: a verdict must not go before its log.
-asio::awaitable<void> sync_log(Services& services, LogWriter& writer, const TaskId& id, const std::optional<std::string>& gap) {
+// A log that cannot be made durable now (our disk is full) is tried again: a verdict must not go before its
+// log.
+asio::awaitable<void> sync_log(Services& services, LogWriter& writer, const TaskId& id,
+                               const std::optional<std::string>& gap) {
   for (Millis backoff = kFirstBackoff;; backoff = std::min(2 * backoff, kLongestBackoff)) {
     Result<> done;
     if (gap) {
       std::vector<LogRecord> records(1);
-      records.front() = {.number = 0, .kind = LogKind::gap, .at = services.clock.wall(), .offset = 0,
+      records.front() = {.number = 0,
+                         .kind = LogKind::gap,
+                         .at = services.clock.wall(),
+                         .offset = 0,
                          .data = dump_json(Json{{"reason", *gap}})};
       done = co_await writer.append(std::move(records), LogDurability::disk);
     } else {
@@ -32,21 +37,25 @@ asio::awaitable<void> sync_log(Services& services, LogWriter& writer, const Task
 asio::awaitable<void> seal(Services& services, const TaskId& id) {
   auto sealed = co_await services.logs.seal(id);
   if (!sealed) {
-    services.log.error("lifecycle", "a log could not be sealed", {{"task_id", id.str()}, {"error", sealed.error().message}});
+    services.log.error("lifecycle", "a log could not be sealed",
+                       {{"task_id", id.str()}, {"error", sealed.error().message}});
   }
 }
 
 Json event_of(const Verdict& verdict) {
-  Json data{{"state", name_of(verdict.state)}, {"reason", name_of(verdict.reason)}, {"message", verdict.message}};
+  Json data{
+      {"state", name_of(verdict.state)}, {"reason", name_of(verdict.reason)}, {"message", verdict.message}};
   data["exit_code"] = verdict.exit_code ? Json(*verdict.exit_code) : Json();
   data["signal"] = verdict.signal ? Json(*verdict.signal) : Json();
   return data;
 }
 
 void observe_phases(Metrics& metrics, const PhaseTimes& times) {
-  const auto observe = [&](const char* phase, const std::optional<WallTime>& from, const std::optional<WallTime>& to) {
+  const auto observe = [&](const char* phase, const std::optional<WallTime>& from,
+                           const std::optional<WallTime>& to) {
     if (!from || !to) return;
-    metrics.observe("mayfly_task_phase_seconds", std::chrono::duration<double>(*to - *from).count(), {{"phase", phase}});
+    metrics.observe("mayfly_task_phase_seconds", std::chrono::duration<double>(*to - *from).count(),
+                    {{"phase", phase}});
   };
   observe("queue", times.submitted, times.scheduled);
   observe("prepare", times.scheduled, times.prepared);
@@ -68,7 +77,8 @@ Verdict judge(const channel::Ended& ended, const Collected& collected, Reason fi
   Verdict verdict = decide_verdict(ended.end, first_cause);
   if (verdict.message.empty()) verdict.message = ended.message;
   if (verdict.state != TaskState::succeeded) {
-    if (!collected.problem.empty()) verdict.message += (verdict.message.empty() ? "" : "; ") + collected.problem;
+    if (!collected.problem.empty())
+      verdict.message += (verdict.message.empty() ? "" : "; ") + collected.problem;
     return verdict;
   }
   if (!collected.problem.empty()) {
@@ -83,20 +93,22 @@ Verdict judge(const channel::Ended& ended, const Collected& collected, Reason fi
   return verdict;
 }
 
-asio::awaitable<void> finish(LiveTask& task, Services& services, LogWriter* writer, Verdict verdict, Collected collected,
-                             std::optional<std::string> gap) {
+asio::awaitable<void> finish(LiveTask& task, Services& services, LogWriter* writer, Verdict verdict,
+                             Collected collected, std::optional<std::string> gap) {
   if (writer != nullptr) co_await sync_log(services, *writer, task.id(), gap);
   if (!collected.artifacts.empty()) {
     auto saved = co_await services.store.save_artifacts(task.id(), collected.artifacts);
     while (!saved) {
-      services.log.error("lifecycle", "artifacts could not be recorded; trying again", {{"error", saved.error().message}});
+      services.log.error("lifecycle", "artifacts could not be recorded; trying again",
+                         {{"error", saved.error().message}});
       co_await sleep_until(Deadline::in(kLongestBackoff));
       saved = co_await services.store.save_artifacts(task.id(), collected.artifacts);
     }
   }
   co_await seal(services, task.id());
   const bool has_sandbox = !task.attempt().id.empty();
-  auto apply = [&verdict, has_sandbox, now = services.clock.wall()](TaskRecord& record, AttemptRecord& attempt) {
+  auto apply = [&verdict, has_sandbox, now = services.clock.wall()](TaskRecord& record,
+                                                                    AttemptRecord& attempt) {
     record.state = verdict.state;
     record.reason = verdict.reason;
     record.exit_code = verdict.exit_code;

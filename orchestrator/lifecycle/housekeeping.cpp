@@ -16,7 +16,8 @@ asio::awaitable<void> ControlPlane::disk_loop() {
     auto space = co_await services_.pool.run(std::move(probe));
     if (space) {
       disk_low_ = space->bytes < policy_->disk_reserve;
-      disk_detail_ = format_bytes(space->bytes) + " bytes free, " + format_bytes(policy_->disk_reserve) + " are kept in reserve";
+      disk_detail_ = format_bytes(space->bytes) + " bytes free, " + format_bytes(policy_->disk_reserve) +
+                     " are kept in reserve";
     } else {
       disk_low_ = true;
       disk_detail_ = space.error().message;
@@ -31,7 +32,8 @@ asio::awaitable<void> ControlPlane::remove_expired() {
   auto total = co_await services_.logs.total_size();
   if (total) services_.metrics.set("mayfly_log_store_bytes", static_cast<double>(total->count));
   const bool too_many_bytes = total && *total > retention.log_bytes;
-  if (too_many_bytes) before = services_.clock.wall();  // the oldest finished ones go first, a batch at a time
+  if (too_many_bytes)
+    before = services_.clock.wall();  // the oldest finished ones go first, a batch at a time
   for (;;) {
     auto removed = co_await services_.store.remove_finished_before(before, kRemoveAtOnce);
     if (!removed || removed->empty()) co_return;
@@ -46,7 +48,8 @@ asio::awaitable<void> ControlPlane::remove_expired() {
 asio::awaitable<void> ControlPlane::housekeeping_loop() {
   for (;;) {
     co_await remove_expired();
-    (void)co_await services_.store.forget_keys_before(services_.clock.wall() - policy_->retention.idempotency_age);
+    (void)co_await services_.store.forget_keys_before(services_.clock.wall() -
+                                                      policy_->retention.idempotency_age);
     co_await sleep_until(Deadline::in(config_.housekeeping_every));
   }
 }

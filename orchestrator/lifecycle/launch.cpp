@@ -9,25 +9,29 @@ namespace {
 
 constexpr Millis kOrphanGrace = std::chrono::minutes(10);
 
-tl::unexpected<Failure> failed(const Error& error, Phase phase) { return tl::unexpected(failure_of(error, phase)); }
+tl::unexpected<Failure> failed(const Error& error, Phase phase) {
+  return tl::unexpected(failure_of(error, phase));
+}
 
 tl::expected<void, Failure> check_stop(const Attempt& attempt) {
   if (attempt.task.stop_wanted()) return tl::unexpected(stopped(attempt.task.stop_reason()));
   return {};
 }
 
-
 Step<Image> prepare(Attempt& attempt) {
   const TaskRecord& task = attempt.task.record();
-  auto image = co_await attempt.services.runtime.prepare(task.spec.image, Deadline::in(task.timeouts.prepare));
+  auto image =
+      co_await attempt.services.runtime.prepare(task.spec.image, Deadline::in(task.timeouts.prepare));
   if (!image) co_return failed(image.error(), Phase::prepare);
-  auto apply = [id = image->id, now = attempt.services.clock.wall()](TaskRecord& record, AttemptRecord& tried) {
+  auto apply = [id = image->id, now = attempt.services.clock.wall()](TaskRecord& record,
+                                                                     AttemptRecord& tried) {
     record.image_digest = id;
     record.times.prepared = now;
     tried.state = AttemptState::preparing;
   };
   std::vector<NewEvent> events;
-  events.push_back({.type = "image.resolved", .data = Json{{"image", task.spec.image}, {"digest", image->id}}});
+  events.push_back(
+      {.type = "image.resolved", .data = Json{{"image", task.spec.image}, {"digest", image->id}}});
   // This save is also the intent to create: the sandbox's name is reserved in the attempt.
   co_await attempt.task.update(make_change(apply, std::move(events)));
   co_return std::move(*image);
@@ -54,13 +58,14 @@ Step<> create(Attempt& attempt, Image image, Deadline deadline) {
 // What became of a sandbox whose runner never said hello.
 Step<> explain_silence(Attempt& attempt, const Error& error) {
   if (error.code == ErrorCode::cancelled) co_return tl::unexpected(stopped(attempt.task.stop_reason()));
-  auto status = co_await attempt.services.runtime.inspect(attempt.sandbox(), Deadline::in(std::chrono::seconds(5)));
+  auto status =
+      co_await attempt.services.runtime.inspect(attempt.sandbox(), Deadline::in(std::chrono::seconds(5)));
   if (status && status->state == SandboxState::exited) {
     const std::string code = status->exit_code ? std::to_string(*status->exit_code) : "unknown";
-    co_return tl::unexpected(Failure{.reason = Reason::runner_lost,
-                                     .message = "the runner did not start: the sandbox ended with code " + code + " " +
-                                                status->detail,
-                                     .may_retry = false});
+    co_return tl::unexpected(Failure{
+        .reason = Reason::runner_lost,
+        .message = "the runner did not start: the sandbox ended with code " + code + " " + status->detail,
+        .may_retry = false});
   }
   Failure failure = failure_of(error, Phase::start);
   if (error.code == ErrorCode::deadline_exceeded) failure.message = "runner did not start: " + error.message;
@@ -71,13 +76,15 @@ Step<> greet(Attempt& attempt, Deadline deadline) {
   Runtime& runtime = attempt.services.runtime;
   auto carrier = co_await runtime.channel(attempt.sandbox(), deadline);
   if (!carrier) co_return failed(carrier.error(), Phase::start);
-  attempt.carriers.spawn("conversation", attempt.conversation.serve(std::move(*carrier), attempt.task.attempt().epoch, {}));
+  attempt.carriers.spawn("conversation",
+                         attempt.conversation.serve(std::move(*carrier), attempt.task.attempt().epoch, {}));
   auto started = co_await runtime.start(attempt.sandbox(), deadline);
   if (!started) co_return failed(started.error(), Phase::start);
   auto hello = co_await await_hello(attempt, deadline);
   if (!hello) co_return co_await explain_silence(attempt, hello.error());
   if (attempt.conversation.hello()->state != channel::RunnerState::parked) {
-    co_return tl::unexpected(Failure{.reason = Reason::runner_protocol_error, .message = "a new runner was not parked"});
+    co_return tl::unexpected(
+        Failure{.reason = Reason::runner_protocol_error, .message = "a new runner was not parked"});
   }
   co_return tl::expected<void, Failure>{};
 }
@@ -87,7 +94,8 @@ Async<> put(Attempt& attempt, channel::Put piece, std::string_view content, Dead
   do {
     piece.offset = done;
     const std::string_view part = content.substr(done, channel::kMaxPayloadBytes);
-    auto sent = co_await attempt.conversation.send(std::string(channel::kPut), piece.members(), std::string(part), deadline);
+    auto sent = co_await attempt.conversation.send(std::string(channel::kPut), piece.members(),
+                                                   std::string(part), deadline);
     if (!sent) co_return sent;
     done += part.size();
   } while (done < content.size());
@@ -98,8 +106,11 @@ channel::BindSpec make_bind_spec(const TaskRecord& task, const Policy& policy) {
   channel::BindSpec spec;
   spec.argv = task.spec.command;
   spec.script = !task.spec.script.empty();
-  spec.env = {{"HOME", "/workspace"}, {"USER", "task"},       {"TMPDIR", "/tmp"},
-              {"LANG", "C.UTF-8"},    {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}};
+  spec.env = {{"HOME", "/workspace"},
+              {"USER", "task"},
+              {"TMPDIR", "/tmp"},
+              {"LANG", "C.UTF-8"},
+              {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}};
   for (const auto& [name, value] : task.spec.env) spec.env[name] = value;
   spec.working_dir = task.spec.working_dir;
   spec.has_stdin = !task.spec.stdin_data.empty();
@@ -117,7 +128,8 @@ channel::BindSpec make_bind_spec(const TaskRecord& task, const Policy& policy) {
 Async<> put_everything(Attempt& attempt, std::string bind_spec, Deadline deadline) {
   const TaskSpec& spec = attempt.task.record().spec;
   for (const InputFile& input : spec.inputs) {
-    channel::Put piece{.target = channel::PutTarget::workspace, .path = input.path, .mode = input.mode, .offset = 0};
+    channel::Put piece{
+        .target = channel::PutTarget::workspace, .path = input.path, .mode = input.mode, .offset = 0};
     auto sent = co_await put(attempt, std::move(piece), input.content, deadline);
     if (!sent) co_return sent;
   }
@@ -151,7 +163,8 @@ Step<> bind(Attempt& attempt, Deadline deadline) {
   const channel::Bind message{.attempt = attempt.task.attempt().id.str(),
                               .spec_bytes = spec.size(),
                               .spec_crc = crc32c(std::as_bytes(std::span(spec.data(), spec.size())))};
-  auto bound = co_await attempt.conversation.send(std::string(channel::kBind), message.members(), {}, deadline);
+  auto bound =
+      co_await attempt.conversation.send(std::string(channel::kBind), message.members(), {}, deadline);
   if (!bound) co_return failed(bound.error(), Phase::run);
   co_return tl::expected<void, Failure>{};
 }

@@ -19,7 +19,11 @@ void count_state(Metrics& metrics, const TaskRecord& before, const TaskRecord& a
 }  // namespace
 
 LiveTask::LiveTask(Services& services, TaskRecord record)
-    : services_(services), record_(std::move(record)), lock_(services.io), changed_(services.io), wake_(services.io) {
+    : services_(services),
+      record_(std::move(record)),
+      lock_(services.io),
+      changed_(services.io),
+      wake_(services.io) {
   attempt_.task = record_.id;
 }
 

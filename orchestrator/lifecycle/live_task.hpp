@@ -1,5 +1,5 @@
-// A task that has not ended (or is not yet cleaned up), in memory: the one place through which its record changes.
-// All calls from the I/O thread.
+// A task that has not ended (or is not yet cleaned up), in memory: the one place through which its record
+// changes. All calls from the I/O thread.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,8 @@ class LiveTask {
 
   // Saves once; the record is unchanged when that fails. Changes of one task are saved one after the other.
   Async<> try_update(Change change);
-  // Saves, and tries again with backoff while the store cannot (its disk is full): a task's own steps must not be
-  // lost. Ends early only by cancellation (shutdown).
+  // Saves, and tries again with backoff while the store cannot (its disk is full): a task's own steps must
+  // not be lost. Ends early only by cancellation (shutdown).
   asio::awaitable<void> update(Change change);
 
   // Somebody wants the task to end; the first cause stays. Not saved by itself.
@@ -43,7 +43,8 @@ class LiveTask {
 
   // Notified after every saved change: what followers of the API wait for.
   Notifier& changed() { return changed_; }
-  // Notified after every saved change and by the conversation with the runner: what the task's own coroutine waits for.
+  // Notified after every saved change and by the conversation with the runner: what the task's own coroutine
+  // waits for.
   Notifier& wake() { return wake_; }
 
  private:

@@ -1,5 +1,5 @@
-// What carries our signed label and belongs to no task that we know: made by a create whose answer was lost, perhaps.
-// Another installation's sandboxes, and copies of our labels, are left alone.
+// What carries our signed label and belongs to no task that we know: made by a create whose answer was lost,
+// perhaps. Another installation's sandboxes, and copies of our labels, are left alone.
 #include <unordered_set>
 
 #include "async/with_deadline.hpp"
@@ -28,8 +28,10 @@ asio::awaitable<void> ControlPlane::reap_once() {
                        {{"sandbox", found.id.str()}, {"result", gone ? "removed" : gone.error().message}});
     if (!gone) continue;
     --leaked;
-    if (found.has_container) services_.metrics.add("mayfly_leaked_resources_removed_total", {{"kind", "container"}});
-    if (found.has_volume) services_.metrics.add("mayfly_leaked_resources_removed_total", {{"kind", "volume"}});
+    if (found.has_container)
+      services_.metrics.add("mayfly_leaked_resources_removed_total", {{"kind", "container"}});
+    if (found.has_volume)
+      services_.metrics.add("mayfly_leaked_resources_removed_total", {{"kind", "volume"}});
   }
   services_.metrics.set("mayfly_leaked_resources", static_cast<double>(leaked), {{"kind", "sandbox"}});
 }

@@ -13,7 +13,8 @@ Async<> ControlPlane::recover() {
     if (!taken) co_return taken;
   }
   if (!live_.empty()) {
-    services_.log.info("lifecycle", "unfinished tasks were taken back", {{"count", std::to_string(live_.size())}});
+    services_.log.info("lifecycle", "unfinished tasks were taken back",
+                       {{"count", std::to_string(live_.size())}});
   }
   co_return Result<>{};
 }

@@ -75,7 +75,8 @@ asio::awaitable<void> ControlPlane::expire_queued() {
     const auto task = find_live(id);
     if (!task || !scheduler_.remove(id)) continue;
     const std::string why = view_of(*task).pending_reason;
-    tasks_.spawn("expire", end_queued(task, Reason::queue_timeout, "waited too long in the queue; at the end: " + why));
+    tasks_.spawn("expire",
+                 end_queued(task, Reason::queue_timeout, "waited too long in the queue; at the end: " + why));
   }
   co_return;
 }

@@ -11,7 +11,8 @@ constexpr std::uint32_t kMostPassedOver = 256;  // then the node is left to run 
 }  // namespace
 
 bool Scheduler::could_fit(const Granted& granted) const {
-  return granted.millicpus <= capacity_.millicpus && granted.memory <= capacity_.memory && capacity_.sandboxes > 0;
+  return granted.millicpus <= capacity_.millicpus && granted.memory <= capacity_.memory &&
+         capacity_.sandboxes > 0;
 }
 
 bool Scheduler::fits(const Granted& granted) const {

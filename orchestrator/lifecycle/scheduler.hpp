@@ -1,5 +1,6 @@
-// Which queued task starts next: pure and synchronous, no I/O. One queue for now, by priority and then by arrival; a
-// head that does not fit does not block what fits behind it, within a bound. Tenants and weights come into this class.
+// Which queued task starts next: pure and synchronous, no I/O. One queue for now, by priority and then by
+// arrival; a head that does not fit does not block what fits behind it, within a bound. Tenants and weights
+// come into this class.
 #pragma once
 
 #include <cstdint>

@@ -64,8 +64,8 @@ asio::awaitable<void> Streamer::report() {
     reported_start_ |= start;
     reported_output_ |= output;
     reported_limits_ = view.limits_hit.size();
-    auto apply = [start, output, hits, usage = view.usage, at = attempt_.services.clock.wall()](TaskRecord& task,
-                                                                                              AttemptRecord& tried) {
+    auto apply = [start, output, hits, usage = view.usage, at = attempt_.services.clock.wall()](
+                     TaskRecord& task, AttemptRecord& tried) {
       if (start && may_become(task.state, TaskState::running)) task.state = TaskState::running;
       if (start) tried.state = AttemptState::running;
       if (start && !task.times.bound) task.times.bound = at;
@@ -76,9 +76,11 @@ asio::awaitable<void> Streamer::report() {
       task.usage = usage;
     };
     std::vector<NewEvent> events;
-    if (start) events.push_back({.type = "task.running", .data = Json{{"attempt", attempt_.task.attempt().number}}});
+    if (start)
+      events.push_back({.type = "task.running", .data = Json{{"attempt", attempt_.task.attempt().number}}});
     if (output) events.push_back({.type = "task.first_output", .data = Json::object()});
-    for (const LimitHit hit : hits) events.push_back({.type = "task.limit_hit", .data = Json{{"limit", name_of(hit)}}});
+    for (const LimitHit hit : hits)
+      events.push_back({.type = "task.limit_hit", .data = Json{{"limit", name_of(hit)}}});
     co_await attempt_.task.update(make_change(apply, std::move(events)));
   }
   for (UsageSample& sample : conversation.take_samples()) samples_.push_back(std::move(sample));
@@ -86,7 +88,8 @@ asio::awaitable<void> Streamer::report() {
   auto samples = std::exchange(samples_, {});
   if (samples.empty()) co_return;
   auto saved = co_await attempt_.services.store.add_usage_samples(attempt_.task.id(), std::move(samples));
-  if (!saved) attempt_.services.log.warn("lifecycle", "usage samples were lost", {{"error", saved.error().message}});
+  if (!saved)
+    attempt_.services.log.warn("lifecycle", "usage samples were lost", {{"error", saved.error().message}});
 }
 
 asio::awaitable<void> Streamer::send_stop() {
@@ -102,14 +105,17 @@ asio::awaitable<void> Streamer::send_stop() {
   // A sandbox of little processor must still answer (measured: 8 s with 0.1 cpu and 200 busy processes).
   constexpr std::int64_t kEnough = 1000;
   if (task.granted.millicpus < kEnough) {
-    (void)co_await attempt_.services.runtime.raise_cpu(attempt_.sandbox(), kEnough, Deadline::in(kEngineCall));
+    (void)co_await attempt_.services.runtime.raise_cpu(attempt_.sandbox(), kEnough,
+                                                       Deadline::in(kEngineCall));
   }
   co_await attempt_.task.update(make_change(apply));
-  auto sent = co_await attempt_.conversation.send(std::string(channel::kStop), stop.members(), {}, Deadline::in(kEngineCall));
+  auto sent = co_await attempt_.conversation.send(std::string(channel::kStop), stop.members(), {},
+                                                  Deadline::in(kEngineCall));
   if (!sent) state_.stop_sent.reset();
 }
 
-// An engine that does not answer a kill within two seconds may be wedged by our own attach: close it and ask again.
+// An engine that does not answer a kill within two seconds may be wedged by our own attach: close it and ask
+// again.
 asio::awaitable<void> Streamer::kill() {
   constexpr Millis kPatience{2'000};
   Runtime& runtime = attempt_.services.runtime;
@@ -124,13 +130,15 @@ asio::awaitable<void> Streamer::kill() {
 Failure Streamer::explain_exit(const SandboxStatus& status) const {
   if (state_.stop_wanted) return stopped(attempt_.task.stop_reason());
   const std::string code = status.exit_code ? std::to_string(*status.exit_code) : "unknown";
-  const std::string how = "the sandbox ended with code " + code + " before its runner reported; " + status.detail;
+  const std::string how =
+      "the sandbox ended with code " + code + " before its runner reported; " + status.detail;
   constexpr int kKilled = 137;
   if (status.exit_code == kKilled && status.oom_killed) {
     return {.reason = Reason::oom_killed, .message = how, .may_retry = false};
   }
   const bool killed = status.exit_code == kKilled;
-  return {.reason = killed ? Reason::killed_externally : Reason::runner_lost, .message = how, .may_retry = false};
+  return {
+      .reason = killed ? Reason::killed_externally : Reason::runner_lost, .message = how, .may_retry = false};
 }
 
 void Streamer::back_off() {
@@ -161,14 +169,27 @@ asio::awaitable<std::optional<Failure>> Streamer::reconnect() {
 
 asio::awaitable<std::optional<Failure>> Streamer::perform(StreamDecision decision) {
   switch (decision.action) {
-    case StreamAction::finish: break;
-    case StreamAction::want_end: co_await attempt_.task.update(want_end(Reason::total_timeout)); break;
-    case StreamAction::send_stop: co_await send_stop(); break;
-    case StreamAction::kill: co_await kill(); break;
-    case StreamAction::give_up: co_return stopped(attempt_.task.stop_reason());
-    case StreamAction::reconnect: co_return co_await reconnect();
-    case StreamAction::drop: co_await close_carrier(attempt_); break;
-    case StreamAction::wait: co_await attempt_.task.wake().wait(Deadline::at(decision.until)); break;
+    case StreamAction::finish:
+      break;
+    case StreamAction::want_end:
+      co_await attempt_.task.update(want_end(Reason::total_timeout));
+      break;
+    case StreamAction::send_stop:
+      co_await send_stop();
+      break;
+    case StreamAction::kill:
+      co_await kill();
+      break;
+    case StreamAction::give_up:
+      co_return stopped(attempt_.task.stop_reason());
+    case StreamAction::reconnect:
+      co_return co_await reconnect();
+    case StreamAction::drop:
+      co_await close_carrier(attempt_);
+      break;
+    case StreamAction::wait:
+      co_await attempt_.task.wake().wait(Deadline::at(decision.until));
+      break;
   }
   co_return std::nullopt;
 }

@@ -5,7 +5,9 @@
 namespace mayfly {
 namespace {
 
-StreamDecision wait_until(MonoTime until) { return {.action = StreamAction::wait, .until = until}; }
+StreamDecision wait_until(MonoTime until) {
+  return {.action = StreamAction::wait, .until = until};
+}
 
 // When the stop goes on to its next stage, given that the present one was begun at `since`.
 StreamDecision stage(StreamAction next, MonoTime since, Millis margin, MonoTime now) {

@@ -6,7 +6,8 @@ namespace mayfly {
 namespace {
 
 NewEvent accepted(const TaskRecord& task) {
-  return {.type = "task.queued", .data = Json{{"policy_version", task.policy_version}, {"granted", to_json(task.granted)}}};
+  return {.type = "task.queued",
+          .data = Json{{"policy_version", task.policy_version}, {"granted", to_json(task.granted)}}};
 }
 
 }  // namespace
@@ -15,7 +16,8 @@ Result<> ControlPlane::check_open() const {
   if (draining_) return fail(ErrorCode::unavailable, "the server is stopping: submit to its successor");
   if (disk_low_) return fail(ErrorCode::disk_full, "the server's disk is nearly full: " + disk_detail_);
   if (scheduler_.queued() >= policy_->capacity.queued_tasks) {
-    return fail(ErrorCode::rate_limited, "the queue is full (" + std::to_string(scheduler_.queued()) + " tasks): submit later");
+    return fail(ErrorCode::rate_limited,
+                "the queue is full (" + std::to_string(scheduler_.queued()) + " tasks): submit later");
   }
   return {};
 }
@@ -25,13 +27,16 @@ Result<Admission> ControlPlane::decide(const TaskSpec& spec) const {
   if (!admission || !capabilities_) return admission;
   if (admission->limits.workspace > capabilities_->workspace_max) {
     return fail(ErrorCode::policy_denied, "this node's storage cannot hold the workspace's size limit",
-                {{.pointer = "/limits/workspace", .code = "unsupported",
+                {{.pointer = "/limits/workspace",
+                  .code = "unsupported",
                   .detail = format_bytes(admission->limits.workspace) + " is over " +
-                            format_bytes(capabilities_->workspace_max) + ", the largest size limit that can be held here"}});
+                            format_bytes(capabilities_->workspace_max) +
+                            ", the largest size limit that can be held here"}});
   }
   if (!scheduler_.could_fit(admission->granted)) {
     return fail(ErrorCode::policy_denied, "this node can never run the task",
-                {{.pointer = "/limits", .code = "over_capacity",
+                {{.pointer = "/limits",
+                  .code = "over_capacity",
                   .detail = format_millicpus(admission->granted.millicpus) + " cpus and " +
                             format_bytes(admission->granted.memory) + " granted memory; the node offers " +
                             format_millicpus(scheduler_.capacity().millicpus) + " cpus and " +
@@ -53,7 +58,8 @@ TaskRecord ControlPlane::make_record(TenantId tenant, TaskSpec spec, const Admis
   return task;
 }
 
-Async<InsertOutcome> ControlPlane::submit(TenantId tenant, TaskSpec spec, std::optional<std::string> idempotency_key) {
+Async<InsertOutcome> ControlPlane::submit(TenantId tenant, TaskSpec spec,
+                                          std::optional<std::string> idempotency_key) {
   std::optional<IdempotencyKey> key;
   if (idempotency_key) {
     key = IdempotencyKey{.scope = tenant.str() + "/tasks",
@@ -62,20 +68,23 @@ Async<InsertOutcome> ControlPlane::submit(TenantId tenant, TaskSpec spec, std::o
   }
   auto open = check_open();
   if (!open) {
-    services_.metrics.add("mayfly_tasks_submitted_total", {{"result", std::string(name_of(open.error().code))}});
+    services_.metrics.add("mayfly_tasks_submitted_total",
+                          {{"result", std::string(name_of(open.error().code))}});
     co_return fail_with(std::move(open));
   }
   auto admission = decide(spec);
   if (!admission) {
-    services_.metrics.add("mayfly_tasks_submitted_total", {{"result", std::string(name_of(admission.error().code))}});
+    services_.metrics.add("mayfly_tasks_submitted_total",
+                          {{"result", std::string(name_of(admission.error().code))}});
     co_return fail_with(std::move(admission));
   }
   TaskRecord task = make_record(std::move(tenant), std::move(spec), *admission);
   std::vector<NewEvent> events{accepted(task)};
   auto inserted = co_await services_.store.insert_task(std::move(task), std::move(events), std::move(key));
   services_.metrics.add("mayfly_tasks_submitted_total",
-                        {{"result", !inserted ? std::string(name_of(inserted.error().code))
-                                    : inserted->replayed ? "replayed" : "accepted"}});
+                        {{"result", !inserted            ? std::string(name_of(inserted.error().code))
+                                    : inserted->replayed ? "replayed"
+                                                         : "accepted"}});
   if (inserted && !inserted->replayed) {
     auto live = std::make_shared<LiveTask>(services_, inserted->task);
     live_.emplace(live->id(), live);

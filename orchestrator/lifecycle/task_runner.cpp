@@ -58,11 +58,12 @@ asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services,
 
 }  // namespace
 
-asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services, std::shared_ptr<const Policy> policy,
-                                        Entry entry) {
+asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
+                                        std::shared_ptr<const Policy> policy, Entry entry) {
   auto writer = co_await services.logs.open_writer(task.id(), task.attempt().number);
   if (!writer) {
-    co_await end_without_attempt(task, services, Reason::internal, "the log could not be opened: " + writer.error().message);
+    co_await end_without_attempt(task, services, Reason::internal,
+                                 "the log could not be opened: " + writer.error().message);
     co_return RunOutcome::over;
   }
   Attempt attempt(services, task, std::move(policy), std::move(*writer));
@@ -76,15 +77,18 @@ asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services, std:
   co_await note_end(task, services, ended->usage);
   Collected collected = co_await collect(attempt);
   Verdict verdict = judge(*ended, collected, task.stop_reason());
-  co_await finish(task, services, attempt.writer.get(), std::move(verdict), std::move(collected), std::nullopt);
+  co_await finish(task, services, attempt.writer.get(), std::move(verdict), std::move(collected),
+                  std::nullopt);
 
   co_await release(attempt);
   co_await destroy(task, services);
   co_return RunOutcome::over;
 }
 
-asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason, std::string message) {
-  co_await finish(task, services, nullptr, decide_verdict_without_end(reason, std::move(message)), {}, std::nullopt);
+asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason,
+                                          std::string message) {
+  co_await finish(task, services, nullptr, decide_verdict_without_end(reason, std::move(message)), {},
+                  std::nullopt);
   if (task.record().cleanup_pending) co_await destroy(task, services);
 }
 

@@ -16,12 +16,13 @@ enum class Entry {
   adopt,   // a sandbox of an earlier process, whose runner was bound
 };
 
-// Runs one attempt to its verdict and destroys its sandbox. Cancelled (shutdown), it leaves everything as it is for the
-// next process.
-asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services, std::shared_ptr<const Policy> policy,
-                                        Entry entry);
+// Runs one attempt to its verdict and destroys its sandbox. Cancelled (shutdown), it leaves everything as it
+// is for the next process.
+asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
+                                        std::shared_ptr<const Policy> policy, Entry entry);
 
 // A verdict for a task that has no sandbox (still queued).
-asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason, std::string message);
+asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason,
+                                          std::string message);
 
 }  // namespace mayfly

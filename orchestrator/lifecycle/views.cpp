@@ -9,14 +9,21 @@ namespace {
 constexpr std::size_t kEventsAtOnce = 500;
 constexpr std::size_t kUsageSamples = 10'000;
 
-tl::unexpected<Error> unknown_task(const TaskId& id) { return fail(ErrorCode::not_found, "no task " + id.str()); }
+tl::unexpected<Error> unknown_task(const TaskId& id) {
+  return fail(ErrorCode::not_found, "no task " + id.str());
+}
 
 // A log that may not exist yet: its task has not started.
 class PendingLogReader final : public LogReader {
  public:
-  PendingLogReader(LogStore& logs, std::weak_ptr<LiveTask> task, TaskId id, LogStream stream, std::uint64_t out_from,
-                   std::uint64_t err_from)
-      : logs_(logs), task_(std::move(task)), id_(std::move(id)), stream_(stream), out_from_(out_from), err_from_(err_from) {}
+  PendingLogReader(LogStore& logs, std::weak_ptr<LiveTask> task, TaskId id, LogStream stream,
+                   std::uint64_t out_from, std::uint64_t err_from)
+      : logs_(logs),
+        task_(std::move(task)),
+        id_(std::move(id)),
+        stream_(stream),
+        out_from_(out_from),
+        err_from_(err_from) {}
 
   Async<std::vector<LogRecord>> next(std::size_t max_bytes, Deadline deadline) override {
     while (!reader_) {
@@ -47,7 +54,9 @@ class StoredArtifactReader final : public ArtifactReader {
  public:
   explicit StoredArtifactReader(std::unique_ptr<StoredArtifact> stored) : stored_(std::move(stored)) {}
   Bytes size() const override { return stored_->size(); }
-  Async<std::string> read(std::uint64_t offset, std::size_t max_bytes) override { return stored_->read(offset, max_bytes); }
+  Async<std::string> read(std::uint64_t offset, std::size_t max_bytes) override {
+    return stored_->read(offset, max_bytes);
+  }
 
  private:
   std::unique_ptr<StoredArtifact> stored_;
@@ -64,7 +73,8 @@ TaskRecord ControlPlane::view_of(const LiveTask& task) const {
   TaskRecord record = task.record();
   if (record.state != TaskState::queued) return record;
   const auto position = scheduler_.position(record.id);
-  const std::string place = position ? "place " + std::to_string(*position) + " of " + std::to_string(scheduler_.queued()) : "";
+  const std::string place =
+      position ? "place " + std::to_string(*position) + " of " + std::to_string(scheduler_.queued()) : "";
   if (!engine_up_) {
     record.pending_reason = "engine_unreachable: " + engine_trouble_ + (place.empty() ? "" : "; " + place);
   } else if (!place.empty()) {
@@ -93,7 +103,8 @@ Async<TaskPage> ControlPlane::list(TaskFilter filter, std::size_t limit, std::op
   co_return page;
 }
 
-Async<std::vector<TaskEvent>> ControlPlane::events(TenantId tenant, TaskId id, std::uint64_t seq, Deadline deadline) {
+Async<std::vector<TaskEvent>> ControlPlane::events(TenantId tenant, TaskId id, std::uint64_t seq,
+                                                   Deadline deadline) {
   auto known = co_await get(tenant, id);
   if (!known) co_return fail_with(std::move(known));
   for (;;) {
@@ -135,7 +146,8 @@ Async<std::vector<Artifact>> ControlPlane::artifacts(TenantId tenant, TaskId id)
   co_return co_await services_.store.artifacts_of(id);
 }
 
-Async<std::unique_ptr<ArtifactReader>> ControlPlane::open_artifact(TenantId tenant, TaskId id, std::string path) {
+Async<std::unique_ptr<ArtifactReader>> ControlPlane::open_artifact(TenantId tenant, TaskId id,
+                                                                   std::string path) {
   auto known = co_await get(tenant, id);
   if (!known) co_return fail_with(std::move(known));
   auto stored = co_await services_.artifacts.open(id, std::move(path));
@@ -147,8 +159,10 @@ Readiness ControlPlane::readiness() const {
   Readiness readiness;
   readiness.checks.push_back({.name = "engine", .ok = engine_up_, .detail = engine_trouble_});
   readiness.checks.push_back({.name = "disk", .ok = !disk_low_, .detail = disk_detail_});
-  readiness.checks.push_back({.name = "accepting", .ok = !draining_, .detail = draining_ ? "the server is stopping" : ""});
-  readiness.ready = std::ranges::all_of(readiness.checks, [](const Readiness::Check& check) { return check.ok; });
+  readiness.checks.push_back(
+      {.name = "accepting", .ok = !draining_, .detail = draining_ ? "the server is stopping" : ""});
+  readiness.ready =
+      std::ranges::all_of(readiness.checks, [](const Readiness::Check& check) { return check.ok; });
   return readiness;
 }
 
