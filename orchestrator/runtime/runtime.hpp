@@ -34,6 +34,7 @@ struct Image {
   std::string id;         // content address; sandboxes are created by it
   std::vector<std::string> volumes;  // paths that the image declares as volumes; covered with tmpfs
   std::vector<std::string> env_names;  // names of the variables that the image sets; removed
+  std::string path{};  // the image's PATH, for tasks that set none; empty when it has none that can be used
 };
 
 // Everything that is fixed when a sandbox is created. Nothing of the task's command, environment, inputs or labels is
