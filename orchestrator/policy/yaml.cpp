@@ -178,7 +178,10 @@ class TreeBuilder final : public YAML::EventHandler {
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
             YAML::EmitterStyle::value style, Json empty) {
     check_node(mark, tag, anchor);
-    if (is_key_due()) throw Refusal(mark, "bad_key", "a key must be text, not a list or a map");
+    if (is_key_due())
+      throw Refusal(
+          mark, "bad_key",
+          "a key must be text, not a list or a map; or a bracket that is opened here is never closed");
     if (open_.size() >= yaml_limits::kDepth)
       throw Refusal(mark, "too_deep",
                     "maps and lists are nested more than " + std::to_string(yaml_limits::kDepth) + " deep");
