@@ -24,13 +24,15 @@ void fill_random(unsigned char* out, std::size_t n) {
   }
 }
 
-// Time of the next id in units of 1/4096 ms: 48 bits of milliseconds and 12 bits below, as RFC 9562 section 6.2
-// (method 3) describes; never twice the same in one process, also when the clock stands still or jumps back.
+// Time of the next id in units of 1/4096 ms: 48 bits of milliseconds and 12 bits below, as RFC 9562
+// section 6.2 (method 3) describes; never twice the same in one process, also when the clock stands still or
+// jumps back.
 std::uint64_t next_tick() {
   static std::mutex mutex;
   static std::uint64_t last = 0;
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
-                       std::chrono::system_clock::now().time_since_epoch()).count();
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
   const std::uint64_t micros = static_cast<std::uint64_t>(now);
   const std::uint64_t tick = (micros / 1000) << 12U | ((micros % 1000) * 4096 / 1000);
   const std::lock_guard lock(mutex);

@@ -26,16 +26,6 @@ std::string nested_arrays(std::size_t depth) {
   return repeated("[", depth) + repeated("]", depth);
 }
 
-// A flat object of `count` members with keys of one length.
-std::string wide_object(std::size_t count) {
-  std::string text = "{";
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i != 0) text += ',';
-    text += '"' + std::to_string(1'000'000 + i) + "\":0";
-  }
-  return text + "}";
-}
-
 TEST_CASE("V02 parse_json bounds the depth without recursion") {
   CHECK(parse_json(nested_arrays(32)));
   CHECK_THAT(message_for(nested_arrays(33)), Contains("byte 33") && Contains("deeper than 32"));
@@ -54,8 +44,8 @@ TEST_CASE("V02 parse_json bounds the number of members and elements") {
   CHECK(parse_json(R"({"a":[1],"b":2})", {.values = 3}));
   CHECK_FALSE(parse_json(R"({"a":[1],"b":{"c":2}})", {.values = 3}));
   CHECK(parse_json("1", {.values = 0}));
-  CHECK(parse_json(wide_object(200'000)));
-  CHECK_FALSE(parse_json(wide_object(200'001)));
+  CHECK(parse_json("[" + repeated("0,", 199'999) + "0]"));
+  CHECK_FALSE(parse_json("[" + repeated("0,", 200'000) + "0]"));
 }
 
 TEST_CASE("V02 parse_json bounds the size before it looks inside") {
