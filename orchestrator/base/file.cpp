@@ -68,6 +68,24 @@ Result<void> check_private(const fs::path& dir) {
   return {};
 }
 
+Result<std::string> read_to_end(int fd, const fs::path& path, Bytes limit) {
+  constexpr std::size_t kPiece = 64 * 1024;
+  std::string content;
+  // The size is not asked for: it may change meanwhile, and the files of /proc have none.
+  for (;;) {
+    const std::size_t before = content.size();
+    content.resize(before + kPiece);
+    const ssize_t count = read(fd, content.data() + before, kPiece);
+    content.resize(before + static_cast<std::size_t>(count > 0 ? count : 0));
+    if (count == 0) return content;
+    if (count < 0 && errno != EINTR) return fail_errno(about("read", path), errno);
+    if (content.size() > limit.count) {
+      return fail(ErrorCode::payload_too_large,
+                  about("the file", path) + " is longer than " + std::to_string(limit.count) + " bytes");
+    }
+  }
+}
+
 }  // namespace
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
@@ -104,23 +122,23 @@ Result<void> write_all(int fd, std::span<const std::byte> data) {
 }
 
 Result<std::string> read_file(const fs::path& path, Bytes limit) {
-  constexpr std::size_t kPiece = 64 * 1024;
   const auto file = open_file(path, O_RDONLY);
   if (!file) return fail_with(file);
-  std::string content;
-  // The size is not asked for: it may change meanwhile, and the files of /proc have none.
-  for (;;) {
-    const std::size_t before = content.size();
-    content.resize(before + kPiece);
-    const ssize_t count = read(file->get(), content.data() + before, kPiece);
-    content.resize(before + static_cast<std::size_t>(count > 0 ? count : 0));
-    if (count == 0) return content;
-    if (count < 0 && errno != EINTR) return fail_errno(about("read", path), errno);
-    if (content.size() > limit.count) {
-      return fail(ErrorCode::payload_too_large,
-                  about("the file", path) + " is longer than " + std::to_string(limit.count) + " bytes");
-    }
+  return read_to_end(file->get(), path, limit);
+}
+
+Result<std::string> read_private_file(const fs::path& path, Bytes limit) {
+  const auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return fail_with(file);
+  struct stat about_file {};
+  if (fstat(file->get(), &about_file) != 0) return fail_errno(about("look at", path), errno);
+  constexpr mode_t kOthers = 077;
+  if (!S_ISREG(about_file.st_mode) || about_file.st_uid != geteuid() || (about_file.st_mode & kOthers) != 0) {
+    return fail(ErrorCode::forbidden, path.string() +
+                                          " holds a secret: it must be a regular file of the user who runs "
+                                          "this, with mode 0600");
   }
+  return read_to_end(file->get(), path, limit);
 }
 
 Result<void> write_file_durably(const fs::path& path, std::string_view content, mode_t mode) {

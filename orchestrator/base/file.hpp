@@ -1,4 +1,5 @@
-// File descriptors with an owner, and the few file operations that must be durable. Blocking: call on a BlockingPool.
+// File descriptors with an owner, and the few file operations that must be durable. Blocking: call on a
+// BlockingPool.
 #pragma once
 
 #include <sys/types.h>
@@ -35,8 +36,12 @@ Result<FileDescriptor> open_file(const std::filesystem::path& path, int flags, m
 Result<void> write_all(int fd, std::span<const std::byte> data);
 // The whole file; payload_too_large when it is longer than `limit`.
 Result<std::string> read_file(const std::filesystem::path& path, Bytes limit = 4_MiB);
+// As read_file, for secrets: forbidden unless it is a regular file of ours that nobody else may read or
+// write.
+Result<std::string> read_private_file(const std::filesystem::path& path, Bytes limit = 64_KiB);
 // Beside, fsync, rename, fsync of the directory: after a crash the old or the new content is there, whole.
-Result<void> write_file_durably(const std::filesystem::path& path, std::string_view content, mode_t mode = 0600);
+Result<void> write_file_durably(const std::filesystem::path& path, std::string_view content,
+                                mode_t mode = 0600);
 Result<void> sync_directory(const std::filesystem::path& dir);
 // mkdir -p with 0700; a directory that exists must be ours and not writable by others (else forbidden).
 Result<void> make_private_directory(const std::filesystem::path& dir);

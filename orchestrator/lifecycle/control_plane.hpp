@@ -36,6 +36,12 @@ class ControlPlane final : public TaskService {
   void drain();
   // Completes when no task is running or cleaning up (queued ones stay queued). After drain.
   asio::awaitable<void> idle();
+  // Completes when the engine's state was looked at again, or at the deadline.
+  asio::awaitable<void> wait_for_engine(Deadline deadline) { co_await schedule_due_.wait(deadline); }
+
+  // Whether the first connection was tried, with whatever result.
+  bool engine_tried() const { return engine_tried_; }
+
   // Ends all background work and leaves running sandboxes as they are, for the next process.
   asio::awaitable<void> stop();
 
@@ -100,6 +106,7 @@ class ControlPlane final : public TaskService {
   std::set<std::pair<MonoTime, TaskId>> queue_deadlines_;
   std::optional<Capabilities> capabilities_;
   bool engine_up_ = false;
+  bool engine_tried_ = false;
   std::string engine_trouble_ = "not yet connected";
   bool disk_low_ = false;
   std::string disk_detail_;

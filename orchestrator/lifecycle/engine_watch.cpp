@@ -39,6 +39,7 @@ asio::awaitable<void> ControlPlane::engine_loop() {
       if (!alive)
         services_.log.error("engine", "the engine is not usable", {{"error", alive.error().message}});
     }
+    engine_tried_ = true;
     engine_up_ = connected = alive.has_value();
     engine_trouble_ = alive ? std::string() : alive.error().message;
     services_.metrics.set("mayfly_engine_up", engine_up_ ? 1 : 0);
