@@ -69,7 +69,7 @@ Result<void> check_private(const fs::path& dir) {
 }
 
 Result<std::string> read_to_end(int fd, const fs::path& path, Bytes limit) {
-  constexpr std::size_t kPiece = 64 * 1024;
+  constexpr std::size_t kPiece = std::size_t{64} << 10U;
   std::string content;
   // The size is not asked for: it may change meanwhile, and the files of /proc have none.
   for (;;) {

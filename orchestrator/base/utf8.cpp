@@ -73,14 +73,13 @@ std::string escape(std::string_view text, Layout layout) {
     const CodePoint next = decode_utf8(text);
     const std::size_t length = next.length == 0 ? 1 : next.length;
     const auto byte = static_cast<unsigned char>(text.front());
-    if (next.length == 0) {
-      append_byte_escape(out, byte);
-    } else if (byte == '\n' || byte == '\t') {
+    const bool hidden = is_control(next.value) || is_bidi_control(next.value);
+    if (byte == '\n' || byte == '\t') {
       if (layout == Layout::escape) out += '\\';
       out += layout == Layout::keep ? text.front() : byte == '\n' ? 'n' : 't';
-    } else if (is_control(next.value) && next.length == 1) {
+    } else if (next.length == 0 || (hidden && length == 1)) {
       append_byte_escape(out, byte);
-    } else if (is_control(next.value) || is_bidi_control(next.value)) {
+    } else if (hidden) {
       append_code_point_escape(out, next.value);
     } else {
       out += text.substr(0, length);

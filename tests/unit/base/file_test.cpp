@@ -118,6 +118,33 @@ TEST_CASE("read_file reads files without a size and refuses directories and endl
   CHECK(endless.error().code == ErrorCode::payload_too_large);
 }
 
+TEST_CASE("read_private_file refuses a secret that others can reach") {
+  const Scratch scratch;
+  const auto secret = scratch / "secret";
+  REQUIRE(write_file_durably(secret, "hunter2"));
+  CHECK(read_private_file(secret) == "hunter2");
+  CHECK(read_private_file(secret, {6}).error().code == ErrorCode::payload_too_large);
+  CHECK(read_private_file(scratch / "none").error().code == ErrorCode::not_found);
+  for (const mode_t mode : {0640, 0604, 0620, 0602, 0610}) {
+    CAPTURE(mode);
+    REQUIRE(chmod(secret.c_str(), mode) == 0);
+    const auto refused = read_private_file(secret);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::forbidden);
+    CHECK_THAT(refused.error().message, Contains("0600") && !Contains("hunter2"));
+  }
+}
+
+TEST_CASE("read_private_file follows no link and waits for no pipe") {
+  const Scratch scratch;
+  REQUIRE(write_file_durably(scratch / "secret", "hunter2"));
+  fs::create_symlink(scratch / "secret", scratch / "link");
+  CHECK_FALSE(read_private_file(scratch / "link"));
+  REQUIRE(mkfifo((scratch / "fifo").c_str(), 0600) == 0);
+  CHECK(read_private_file(scratch / "fifo").error().code == ErrorCode::forbidden);
+  CHECK(read_private_file(scratch.path()).error().code == ErrorCode::forbidden);
+}
+
 TEST_CASE("write_file_durably replaces the content and the mode and leaves nothing beside it") {
   const Scratch scratch;
   REQUIRE(write_file_durably(scratch / "f", "old"));
