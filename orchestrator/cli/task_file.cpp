@@ -17,6 +17,12 @@ Error placed(Error error, const YamlDocument& document) {
   return error;
 }
 
+Result<TaskSpec> make_task(const std::vector<std::string>& words) {
+  Json json{{"kind", "command"}, {"image", words.empty() ? "" : words.front()}};
+  json["command"] = std::vector<std::string>(words.empty() ? words.end() : words.begin() + 1, words.end());
+  return parse_task_spec(json);
+}
+
 }  // namespace
 
 bool names_task_file(std::string_view word) {
@@ -38,10 +44,9 @@ Result<TaskSpec> read_task_file(const std::string& name) {
   return spec;
 }
 
-Result<TaskSpec> make_task(const std::vector<std::string>& words) {
-  Json json{{"kind", "command"}, {"image", words.empty() ? "" : words.front()}};
-  json["command"] = std::vector<std::string>(words.empty() ? words.end() : words.begin() + 1, words.end());
-  return parse_task_spec(json);
+Result<TaskSpec> task_of(const std::vector<std::string>& words) {
+  if (words.size() == 1 && names_task_file(words.front())) return read_task_file(words.front());
+  return make_task(words);
 }
 
 }  // namespace mayfly::cli

@@ -12,7 +12,7 @@ namespace mayfly::cli {
 bool names_task_file(std::string_view word);
 // Reads a file (or standard input) as YAML, of which JSON is a part. Faults are named with their line.
 Result<TaskSpec> read_task_file(const std::string& name);
-// `IMAGE CMD…`.
-Result<TaskSpec> make_task(const std::vector<std::string>& words);
+// `FILE`, or `IMAGE CMD…`: a single word that names a task file is one.
+Result<TaskSpec> task_of(const std::vector<std::string>& words);
 
 }  // namespace mayfly::cli
