@@ -73,7 +73,7 @@ Async<> DockerRuntime::ping(Deadline deadline) {
 Async<Image> DockerRuntime::prepare(const std::string& reference, Deadline deadline) {
   if (!connected_) co_return not_connected();
   const std::string asked = reference;
-  if (auto checked = docker::check_image_reference(asked); !checked) co_return fail_with(std::move(checked));
+  if (auto checked = docker::check_image_name(asked); !checked) co_return fail_with(std::move(checked));
   const auto found = co_await engine_.inspect_image(asked, deadline);
   if (!found && found.error().code == ErrorCode::not_found) {
     co_return fail(ErrorCode::not_found,

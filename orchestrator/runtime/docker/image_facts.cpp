@@ -133,7 +133,7 @@ std::string usable_path(std::string path) {
 
 }  // namespace
 
-Result<> check_image_reference(std::string_view reference) {
+Result<> check_image_name(std::string_view reference) {
   if (reference.empty()) return bad_reference(reference, "is empty");
   if (reference.size() > kMaxReference) return bad_reference(reference, "has more than 255 characters");
   if (is_digest(reference)) return {};

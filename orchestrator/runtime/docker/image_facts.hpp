@@ -16,7 +16,7 @@ inline constexpr std::size_t kMaxImageVolumes = 16;
 
 // Docker's reference grammar (distribution/reference): [host[:port]/]path[:tag][@sha256:…], or an id. At most
 // 255 bytes. invalid_argument says which part is wrong.
-Result<> check_image_reference(std::string_view reference);
+Result<> check_image_name(std::string_view reference);
 
 // invalid_argument for an image of another platform, unprocessable for volumes that cannot be covered.
 Result<Image> make_image(const std::string& reference, const ImageInspect& found, const EngineFacts& engine);

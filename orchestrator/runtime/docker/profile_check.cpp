@@ -9,7 +9,8 @@ namespace {
 
 using Differences = std::vector<Difference>;
 
-// The engine writes "nothing" as null, zero, false, "", [], {} or lists of them, as it likes.
+// The engine writes "nothing" as null, zero, false, "", [], {} or [0, 0], as it likes. An object with members
+// is something whatever they are: {"/data": {}} is a volume.
 bool is_nothing(const Json& value) {
   switch (value.type()) {
     case Json::value_t::null:
@@ -22,8 +23,9 @@ bool is_nothing(const Json& value) {
     case Json::value_t::string:
       return value.get_ref<const std::string&>().empty();
     case Json::value_t::array:
+      return std::all_of(value.begin(), value.end(), [](const Json& element) { return element == 0; });
     case Json::value_t::object:
-      return std::all_of(value.begin(), value.end(), is_nothing);
+      return value.empty();
     default:
       return false;
   }
