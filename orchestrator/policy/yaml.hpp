@@ -29,12 +29,18 @@ struct YamlDocument {
 };
 
 // One document; no aliases, anchors, tags, merge keys, directives, duplicate keys or tabs in indentation;
-// bounded as above, and by the bounds' order no tree is built beyond them. Columns count bytes, from 1. Plain
-// scalars: null/~/empty → null, true/false → bool, plain decimal integers → integer, plain decimal fractions
-// → number; everything else that looks like a number or boolean in some YAML (0100, 0x40, 1_000, 1e3, +5, .5,
-// .inf, .nan, yes, no, on, off, y, n, 12:30) stays text, and the typed reader that expects a number refuses
-// it by name. Error: invalid_argument, one FieldFault whose pointer is "file:line:column" and whose detail
-// names the key path.
+// bounded as above: each limit is checked before what it limits is kept. Columns count bytes, from 1.
+//
+// Plain scalars: null/~/empty → null, true/false → bool, plain decimal integers → integer, plain decimal
+// fractions → number; everything else that looks like a number or boolean in some YAML (0100, 0x40, 1_000,
+// 1e3, +5, .5, .inf, .nan, yes, no, on, off, y, n, 12:30) stays text, and the typed reader that expects a
+// number refuses it by name.
+//
+// yaml-cpp reads a bracketed collection to its end before its first event: 1 MiB of nothing but brackets
+// takes 240 MiB for a moment (measured with 0.7.0), 20,000 brackets 5 MiB.
+//
+// Error: invalid_argument, one FieldFault whose pointer is "file:line:column" and whose detail names the key
+// path.
 Result<YamlDocument> parse_yaml(std::string_view text, const std::string& file_name);
 
 // Where text is meant, what was written counts: the scalars of the list or map at `pointer` become text again

@@ -81,6 +81,21 @@ TEST_CASE("Y02 every bad policy file is refused with a place in it") {
   }
 }
 
+TEST_CASE("the example in the documentation denies what the documentation says") {
+  std::ifstream file(fs::path(MAYFLY_SOURCE_DIR) / "docs/policies.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const auto begin = page.find("```yaml\n") + 8;
+  const auto policy = parse_policy(page.substr(begin, page.find("```", begin) - begin), "research.yaml");
+  INFO(faults_of(policy));
+  REQUIRE(policy);
+  TaskSpec spec;
+  spec.limits.memory = 2_GiB;
+  const auto admission = admit(spec, *policy);
+  REQUIRE_FALSE(admission);
+  const auto& fault = admission.error().fields.at(0);
+  CHECK_THAT(page, Catch::Contains(fault.pointer + ": " + fault.detail));
+}
+
 TEST_CASE("a policy file that is not there or too long is refused") {
   CHECK_FALSE(load_policy(kPolicies / "absent.yaml"));
   const test::TempDir dir;
