@@ -11,20 +11,20 @@ namespace mayfly {
 
 // As asked in a spec: an absent field is filled by the policy's default.
 struct LimitsAsked {
-  std::optional<std::int64_t> millicpus;
-  std::optional<Bytes> memory;
-  std::optional<Bytes> workspace;
-  std::optional<Bytes> tmp;
-  std::optional<Bytes> shm;
-  std::optional<Bytes> log_bytes;
-  std::optional<std::uint64_t> pids;
-  std::optional<std::uint64_t> open_files;
-  std::optional<Millis> cpu_time;  // CPU seconds of the whole tree
+  std::optional<std::int64_t> millicpus{};
+  std::optional<Bytes> memory{};
+  std::optional<Bytes> workspace{};
+  std::optional<Bytes> tmp{};
+  std::optional<Bytes> shm{};
+  std::optional<Bytes> log_bytes{};
+  std::optional<std::uint64_t> pids{};
+  std::optional<std::uint64_t> open_files{};
+  std::optional<Millis> cpu_time{};  // CPU seconds of the whole tree
   friend bool operator==(const LimitsAsked&, const LimitsAsked&) = default;
 };
 
 struct TimeoutsAsked {
-  std::optional<Millis> queue, prepare, start, run, idle, stop, total;
+  std::optional<Millis> queue{}, prepare{}, start{}, run{}, idle{}, stop{}, total{};
   friend bool operator==(const TimeoutsAsked&, const TimeoutsAsked&) = default;
 };
 

@@ -118,6 +118,8 @@ class ObjectReader {
   // A value that is no object is a wrong_type, and is read as nothing.
   ObjectReader(const Json& value, std::string pointer, FaultList& faults);
 
+  // Whether there is an object to read.
+  explicit operator bool() const { return object_ != nullptr; }
   Field optional(std::string_view name);
   Field required(std::string_view name);
   bool has(std::string_view name) const { return object_ != nullptr && object_->contains(name); }

@@ -17,7 +17,8 @@ namespace mayfly {
 // of them: queue = submitted→scheduled, prepare = scheduled→prepared, start = prepared→bound, first_output =
 // bound→first_output, run = bound→ended, collect = ended→verdict, destroy = verdict→destroyed.
 struct PhaseTimes {
-  std::optional<WallTime> submitted, scheduled, prepared, bound, first_output, ended, verdict, destroyed;
+  std::optional<WallTime> submitted{}, scheduled{}, prepared{}, bound{}, first_output{}, ended{}, verdict{},
+      destroyed{};
   friend bool operator==(const PhaseTimes&, const PhaseTimes&) = default;
 };
 
@@ -62,15 +63,15 @@ struct TaskRecord {
 };
 
 struct AttemptRecord {
-  AttemptId id;
-  TaskId task;
-  SandboxId sandbox;
+  AttemptId id{};
+  TaskId task{};
+  SandboxId sandbox{};
   std::uint32_t number = 1;
   AttemptState state = AttemptState::reserved;
   std::uint64_t epoch = 0;   // the highest ever used on the channel
-  std::string instance;      // the runner's, from the first hello
+  std::string instance{};    // the runner's, from the first hello
   bool bind_intent = false;  // on disk before bind is sent: from here on the process may have started
-  std::string engine_id;     // the container's id, once known
+  std::string engine_id{};   // the container's id, once known
 };
 
 // An event of a task's feed. `seq` is durable and rises without gaps within a task: it is the SSE id.

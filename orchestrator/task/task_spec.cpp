@@ -33,12 +33,7 @@ void read_image(const Field& field, std::string& image) {
   image = *std::move(reference);
 }
 
-}  // namespace
-
-Result<TaskSpec> parse_task_spec(const Json& json) {
-  FaultList faults;
-  ObjectReader fields(json, "", faults);
-  TaskSpec spec;
+void read_spec(ObjectReader& fields, TaskSpec& spec) {
   take(spec.kind, fields.optional("kind").as_named(find_task_kind, "command"));
   read_name(fields.optional("name"), spec.name);
   read_image(fields.required("image"), spec.image);
@@ -53,6 +48,15 @@ Result<TaskSpec> parse_task_spec(const Json& json) {
   take(spec.on_log_limit, fields.optional("on_log_limit").as_named(find_on_log_limit, "end_task, truncate"));
   spec_parts::forbid_container_fields(fields);
   fields.finish();
+}
+
+}  // namespace
+
+Result<TaskSpec> parse_task_spec(const Json& json) {
+  FaultList faults;
+  ObjectReader fields(json, "", faults);
+  TaskSpec spec;
+  if (fields) read_spec(fields, spec);
   if (!faults.empty())
     return tl::unexpected<Error>(faults.to_error(ErrorCode::invalid_argument, "the task spec"));
   return spec;

@@ -15,26 +15,26 @@ enum class TaskKind { command };  // skill and agent come with their own issues
 enum class OnLogLimit { end_task, truncate };
 
 struct InputFile {
-  std::string path;     // relative to the workspace, safe (see workspace_path.hpp)
-  std::string content;  // bytes; in JSON either "content" (text) or "content_base64"
+  std::string path{};     // relative to the workspace, safe (see workspace_path.hpp)
+  std::string content{};  // bytes; in JSON either "content" (text) or "content_base64"
   std::uint32_t mode = 0644;
   friend bool operator==(const InputFile&, const InputFile&) = default;
 };
 
 struct TaskSpec {
   TaskKind kind = TaskKind::command;
-  std::string name;                  // optional, for people
-  std::string image;                 // a reference that the runtime resolves
-  std::vector<std::string> command;  // argv; empty when `script` is given
-  std::string script;                // run by `/bin/sh <file>`; written to a file, never an argument
-  std::map<std::string, std::string> env;
+  std::string name{};                  // optional, for people
+  std::string image{};                 // a reference that the runtime resolves
+  std::vector<std::string> command{};  // argv; empty when `script` is given
+  std::string script{};                // run by `/bin/sh <file>`; written to a file, never an argument
+  std::map<std::string, std::string> env{};
   std::string working_dir = "/workspace";
-  std::string stdin_data;  // bytes fed to the process, then end of file
-  std::vector<InputFile> inputs;
-  std::vector<std::string> outputs;  // globs below /workspace
-  LimitsAsked limits;
-  TimeoutsAsked timeouts;
-  std::map<std::string, std::string> labels;
+  std::string stdin_data{};  // bytes fed to the process, then end of file
+  std::vector<InputFile> inputs{};
+  std::vector<std::string> outputs{};  // globs below /workspace
+  LimitsAsked limits{};
+  TimeoutsAsked timeouts{};
+  std::map<std::string, std::string> labels{};
   std::int32_t priority = 0;  // -1000..1000, bigger runs earlier within a tenant
   OnLogLimit on_log_limit = OnLogLimit::end_task;
   friend bool operator==(const TaskSpec&, const TaskSpec&) = default;

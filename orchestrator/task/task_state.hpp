@@ -111,8 +111,8 @@ bool may_become(AttemptState from, AttemptState to);
 
 // How the main process of a task ended, and why, as the runner saw it.
 struct ProcessEnd {
-  std::optional<int> exit_code;  // exactly one of exit_code and signal, unless it never started
-  std::optional<int> signal;
+  std::optional<int> exit_code{};  // exactly one of exit_code and signal, unless it never started
+  std::optional<int> signal{};
   Reason cause = Reason::none;   // the runner's typed cause: a limit it enforced, command_not_found, or none
   bool oom_killed_main = false;  // the cgroup's oom_kill count rose and the main process died by SIGKILL
   friend bool operator==(const ProcessEnd&, const ProcessEnd&) = default;
@@ -121,9 +121,9 @@ struct ProcessEnd {
 struct Verdict {
   TaskState state = TaskState::failed;
   Reason reason = Reason::internal;
-  std::optional<int> exit_code;
-  std::optional<int> signal;
-  std::string message;
+  std::optional<int> exit_code{};
+  std::optional<int> signal{};
+  std::string message{};
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
