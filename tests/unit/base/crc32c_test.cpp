@@ -42,6 +42,7 @@ TEST_CASE("both ways to compute CRC-32C give the values of RFC 3720 appendix B.4
                                      0x14, 0,    0, 0, 0, 0, 0x04, 0, 0,    0, 0, 0x14, 0, 0, 0, 0x18,
                                      0x28, 0,    0, 0, 0, 0, 0,    0, 0x02, 0, 0, 0,    0, 0, 0, 0};
   std::vector<std::byte> command;
+  command.reserve(pdu.size());
   for (const unsigned value : pdu) command.push_back(static_cast<std::byte>(value));
   REQUIRE(command.size() == 48);
   CHECK(function(command, 0) == 0xD9963A56U);

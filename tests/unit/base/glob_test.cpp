@@ -214,7 +214,7 @@ std::string word(std::size_t number, std::string_view alphabet, std::size_t leng
 
 TEST_CASE("glob_matches agrees with the definition for all short patterns and names") {
   constexpr std::string_view kPatternAlphabet = "ab*?";
-  for (std::size_t p = 0; p < 4 * 4 * 4 * 4; ++p) {
+  for (std::size_t p = 0; p < std::size_t{4} * 4 * 4 * 4; ++p) {
     const std::string pattern = word(p, kPatternAlphabet, 4);
     if (!check_glob(pattern)) continue;
     for (std::size_t length = 1; length <= 6; ++length) {

@@ -21,6 +21,7 @@ TEST_CASE("ids made by several threads never repeat") {
   std::vector<std::vector<std::string>> made(4);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(made.size());
     for (auto& ids : made) {
       threads.emplace_back([&ids] {
         for (int i = 0; i < 2000; ++i) ids.push_back(make_uuid7_base32());

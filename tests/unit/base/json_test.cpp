@@ -99,8 +99,8 @@ TEST_CASE("an error of parse_json is always plain text") {
   std::string text;
   for (int byte = 0; byte < 256; ++byte) {
     text.assign(1, static_cast<char>(byte));
-    for (const std::string& candidate :
-         {text, "[" + text, "\"" + text, "{\"a" + text + "\":1,\"a" + text + "\":1}"}) {
+    const std::string member = "\"a" + text + "\":1";
+    for (const std::string& candidate : {text, "[" + text, "\"" + text, "{" + member + "," + member + "}"}) {
       const std::string message = message_for(candidate);
       CAPTURE(candidate, message);
       REQUIRE(is_plain_text(message));

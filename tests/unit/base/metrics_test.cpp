@@ -103,6 +103,7 @@ TEST_CASE("metrics may be used from several threads while they are rendered") {
   Metrics metrics;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(3);
     for (int t = 0; t < 3; ++t) {
       threads.emplace_back([&metrics, t] {
         for (int i = 0; i < 500; ++i) {

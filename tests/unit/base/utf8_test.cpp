@@ -1,5 +1,6 @@
 #include "base/utf8.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -7,6 +8,12 @@ namespace mayfly {
 namespace {
 
 using namespace std::string_view_literals;
+
+// Byte by byte: as literals they would mislead whoever reads this page.
+constexpr std::array kOverrideBytes = {'\xE2', '\x80', '\xAE'};  // U+202E
+constexpr std::array kIsolateBytes = {'\xE2', '\x81', '\xA6'};   // U+2066
+constexpr std::string_view kOverride(kOverrideBytes.data(), kOverrideBytes.size());
+constexpr std::string_view kIsolate(kIsolateBytes.data(), kIsolateBytes.size());
 
 const std::vector<std::string_view> kBroken = {
     "\x80"sv,
@@ -67,9 +74,8 @@ TEST_CASE("decode_utf8 tells the character and its length") {
 TEST_CASE("is_plain_text refuses every control and bidirectional override") {
   CHECK(is_plain_text(""));
   CHECK(is_plain_text("naïve – 日本語 😀"));
-  for (const auto text :
-       {"a\nb"sv, "a\tb"sv, "\0"sv, "\x1B[31m"sv, "\x7F"sv, "\xC2\x85"sv, "\xC2\x9B"sv, "\xE2\x80\xAE"sv,
-        "\xE2\x81\xA6"sv, "\xD8\x9C"sv, "\xE2\x80\x8E"sv, "\xFF"sv, "\r"sv}) {
+  for (const auto text : {"a\nb"sv, "a\tb"sv, "\0"sv, "\x1B[31m"sv, "\x7F"sv, "\xC2\x85"sv, "\xC2\x9B"sv,
+                          kOverride, kIsolate, "\xD8\x9C"sv, "\xE2\x80\x8E"sv, "\xFF"sv, "\r"sv}) {
     CAPTURE(text);
     CHECK_FALSE(is_plain_text(text));
   }
@@ -80,8 +86,7 @@ TEST_CASE("escape_for_terminal leaves no control sequence and keeps newline and 
   CHECK(escape_for_terminal("\x1B]0;title\x07") == "\\x1b]0;title\\x07");
   CHECK(escape_for_terminal("\r\x7F\0"sv) == "\\x0d\\x7f\\x00");
   CHECK(escape_for_terminal("\xC2\x9B") == "\\u{9b}");
-  CHECK(escape_for_terminal("a\xE2\x80\xAE"
-                            "b") == "a\\u{202e}b");
+  CHECK(escape_for_terminal(std::string("a").append(kOverride).append("b")) == "a\\u{202e}b");
   CHECK(escape_for_terminal("\xFF\xC3") == "\\xff\\xc3");
   CHECK(escape_for_terminal("\xE2\x82!") == "\\xe2\\x82!");
 }
