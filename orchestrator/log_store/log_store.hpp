@@ -1,6 +1,7 @@
-// A task's output as append-only segments on disk: self-describing records, each with the number that the runner gave
-// it, so that the resume position is read from the log itself. One writer (the attempt's coroutine); any number of
-// readers of the API, who never slow the writer. All calls from the I/O thread; disk work runs on the blocking pool.
+// A task's output as append-only segments on disk: self-describing records, each with the number that the
+// runner gave it, so that the resume position is read from the log itself. One writer (the attempt's
+// coroutine); any number of readers of the API, who never slow the writer. All calls from the I/O thread;
+// disk work runs on the blocking pool.
 #pragma once
 
 #include <cstddef>
@@ -39,11 +40,12 @@ enum class LogDurability { page_cache, disk };
 class LogWriter {
  public:
   virtual ~LogWriter() = default;
-  // The number of the last whole record that stands in the segment (0: none): what the runner is told at attach.
+  // The number of the last whole record that stands in the segment (0: none): what the runner is told at
+  // attach.
   virtual std::uint64_t last_number() const = 0;
-  // Writes the records in order with write(2) (and one fdatasync for `disk`). Records whose number is not above
-  // last_number are dropped; those with number 0 (our own) are always written. On an error (disk_full, io) nothing of this call counts as written and the torn tail is
-  // cut; the call may be repeated.
+  // Writes the records in order with write(2) (and one fdatasync for `disk`). Records whose number is not
+  // above last_number are dropped; those with number 0 (our own) are always written. On an error (disk_full,
+  // io) nothing of this call counts as written and the torn tail is cut; the call may be repeated.
   virtual Async<> append(std::vector<LogRecord> records, LogDurability durability) = 0;
   // fdatasync of the segment and its directory.
   virtual Async<> sync() = 0;
@@ -61,24 +63,27 @@ struct LogSize {
 class LogReader {
  public:
   virtual ~LogReader() = default;
-  // The next records of the wanted streams (at most about `max_bytes` of data, at least one record); an empty vector
-  // when the log is complete and was read to its end. Without records and not complete it waits until there are some
-  // or the deadline passes (then deadline_exceeded, and it can be called again).
+  // The next records of the wanted streams (at most about `max_bytes` of data, at least one record); an empty
+  // vector when the log is complete and was read to its end. Without records and not complete it waits until
+  // there are some or the deadline passes (then deadline_exceeded, and it can be called again).
   virtual Async<std::vector<LogRecord>> next(std::size_t max_bytes, Deadline deadline) = 0;
 };
 
 class LogStore {
  public:
   virtual ~LogStore() = default;
-  // Opens or makes the segment for appending; a torn last record is cut away. conflict when it is open for writing.
+  // Opens or makes the segment for appending; a torn last record is cut away. conflict when it is open for
+  // writing.
   virtual Async<std::unique_ptr<LogWriter>> open_writer(TaskId task, std::uint32_t attempt) = 0;
   // Marks the task's log as complete (durable) and wakes followers. Idempotent.
   virtual Async<> seal(TaskId task) = 0;
-  // A reader over all attempts in order, from byte `out_from`/`err_from` of each stream. not_found when there is no log.
+  // A reader over all attempts in order, from byte `out_from`/`err_from` of each stream. not_found when there
+  // is no log.
   virtual Async<std::unique_ptr<LogReader>> open_reader(TaskId task, LogStream stream, std::uint64_t out_from,
                                                         std::uint64_t err_from) = 0;
-  // A reader over every record of one attempt that stands in its segment now, of all kinds, output without its bytes
-  // (`data` empty for out and err): what a new process learns from. It never waits. not_found when there is none.
+  // A reader over every record of one attempt that stands in its segment now, of all kinds, output without
+  // its bytes (`data` empty for out and err): what a new process learns from. It never waits; empty at the
+  // end. not_found when there is none.
   virtual Async<std::unique_ptr<LogReader>> open_events(TaskId task, std::uint32_t attempt) = 0;
   virtual Async<LogSize> size(TaskId task) = 0;
   // Removes everything of the task. Idempotent.

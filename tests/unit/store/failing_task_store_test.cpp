@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-TEST_CASE_METHOD(StoreFixture, "failing task store refuses every write, reads on, and heals") {
+TEST_CASE_METHOD(StoreFixture, "failing task store refuses every write and reads on and heals") {
   FailingTaskStore failing(*store);
   const TaskRecord task = loop.await(failing.insert_task(make_task(), {}, std::nullopt))->task;
   failing.fail_writes_with(ErrorCode::disk_full);

@@ -117,7 +117,7 @@ TEST_CASE_METHOD(StoreFixture, "store updates an attempt and finds it by its san
   CHECK((*found)->id == second.id);
 }
 
-TEST_CASE_METHOD(StoreFixture, "store lists what a start-up must work through, oldest first") {
+TEST_CASE_METHOD(StoreFixture, "store lists what a start-up must work through oldest first") {
   const TaskRecord first = insert();
   TaskRecord dirty = insert();
   dirty.cleanup_pending = true;
