@@ -9,6 +9,8 @@
 namespace mayfly {
 namespace {
 
+constexpr auto kMostFlowIndicators = static_cast<std::ptrdiff_t>(yaml_limits::kFlowIndicators);
+
 tl::unexpected<Error> refuse(const SourcePlace& place, std::string code, const std::string& detail) {
   const std::string where = to_string(place);
   return fail(ErrorCode::invalid_argument, where + ": " + detail,
@@ -37,6 +39,10 @@ bool is_unwanted_control(char c) {
   return (byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7f;
 }
 
+bool is_flow_indicator(char c) {
+  return c == '[' || c == '{' || c == ',';
+}
+
 }  // namespace
 
 Result<YamlText> YamlText::make(std::string_view text, const std::string& file_name) {
@@ -44,6 +50,10 @@ Result<YamlText> YamlText::make(std::string_view text, const std::string& file_n
   if (text.size() > yaml_limits::kBytes)
     return refuse(top, "too_large",
                   "the file is " + std::to_string(text.size()) + " bytes long; at most 1 MiB is read");
+  if (std::count_if(text.begin(), text.end(), is_flow_indicator) > kMostFlowIndicators)
+    return refuse(
+        top, "too_large",
+        "the file holds more than 300,000 brackets and commas; a task can carry such data in base64");
   if (!is_utf8(text)) return refuse(top, "bad_encoding", "the file is not UTF-8");
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   YamlText clean(with_unix_line_ends(text));

@@ -126,6 +126,21 @@ TEST_CASE("F43 the largest text that is read takes bounded memory") {
              StartsWith("too_large at "));
 }
 
+TEST_CASE("F43 no text of brackets and commas takes more memory than another") {
+  for (const char* piece : {"[", "{", "1,", "[],", "[1,\n", "{a: ", "[\n"}) {
+    CAPTURE(piece);
+    const std::string unit(piece);
+    CHECK_THAT(refusal_in_little_memory("- [" + repeat(unit, 310'000)),
+               StartsWith("too_large at t.yaml:1:1: "));
+    CHECK_THAT(
+        refusal_in_little_memory("- [" + repeat(unit, 299'990 / (unit == "[1,\n" || unit == "[]," ? 2 : 1))),
+        StartsWith("too_") || StartsWith("bad_key") || StartsWith("syntax"));
+  }
+  const std::size_t deep = 299'999;
+  CHECK_THAT(refusal_in_little_memory(repeat("[", deep) + repeat("]", deep)),
+             StartsWith("too_deep at t.yaml:1:33: "));
+}
+
 TEST_CASE("F43 long keys above many values do not multiply") {
   std::string text;
   for (int depth = 0; depth < 30; ++depth) text += std::string(depth, ' ') + std::string(1000, 'k') + ":\n";
