@@ -66,6 +66,6 @@ function(mayfly_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  catch_discover_tests(${name} TEST_PREFIX "${ARG_PREFIX}" EXTRA_ARGS -w NoTests DISCOVERY_MODE PRE_TEST
+  catch_discover_tests(${name} TEST_PREFIX "${ARG_PREFIX}" EXTRA_ARGS -w NoTests
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
 endfunction()
