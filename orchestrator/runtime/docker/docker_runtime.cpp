@@ -85,7 +85,19 @@ Async<Image> DockerRuntime::prepare(const std::string& reference, Deadline deadl
 
 Async<std::string> DockerRuntime::create(const SandboxSpec& spec, Deadline deadline) {
   if (!connected_) co_return not_connected();
-  co_return co_await creator_.create(spec, connected_->engine, connected_->runner, deadline);
+  auto runner = co_await runner_in_place(deadline);
+  if (!runner) co_return fail_with(std::move(runner));
+  co_return co_await creator_.create(spec, connected_->engine, *std::move(runner), deadline);
+}
+
+Async<docker::RunnerVolume> DockerRuntime::runner_in_place(Deadline deadline) {
+  const auto in_place = co_await runner_volume_.is_in_place(connected_->runner, deadline);
+  if (!in_place) co_return fail_with(in_place);
+  if (*in_place) co_return connected_->runner;
+  log_.warn("runtime", "the runner's volume is gone: making it again", {{"volume", connected_->runner.name}});
+  auto made = co_await runner_volume_.ensure(deadline);
+  if (made) connected_->runner = *made;
+  co_return made;
 }
 
 Async<std::unique_ptr<Carrier>> DockerRuntime::channel(const SandboxId& id, Deadline deadline) {

@@ -58,6 +58,8 @@ class DockerRuntime final : public Runtime {
     docker::RunnerVolume runner;
   };
 
+  Async<docker::RunnerVolume> runner_in_place(Deadline deadline);
+
   docker::EngineClient& engine_;
   Logger& log_;
   const docker::Installation installation_;

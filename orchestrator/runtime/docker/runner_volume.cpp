@@ -1,5 +1,7 @@
 #include "runtime/docker/runner_volume.hpp"
 
+#include <boost/asio/this_coro.hpp>
+
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "runtime/docker/hardened_profile.hpp"
@@ -39,6 +41,20 @@ RunnerVolumeKeeper::RunnerVolumeKeeper(EngineClient& engine, BlockingPool& pool,
       binary_path_(std::move(binary)) {}
 
 Async<RunnerVolume> RunnerVolumeKeeper::ensure(Deadline deadline) {
+  const auto executor = co_await asio::this_coro::executor;
+  if (!ensuring_) ensuring_.emplace(executor);
+  const auto hold = co_await ensuring_->acquire();
+  co_return co_await find_or_make(deadline);
+}
+
+Async<bool> RunnerVolumeKeeper::is_in_place(RunnerVolume volume, Deadline deadline) {
+  const auto found = co_await engine_.inspect_volume(volume.name, deadline);
+  if (!found && found.error().code == ErrorCode::not_found) co_return false;
+  if (!found) co_return fail_with(found);
+  co_return find_label(found->labels, kLabelRunner) == volume.sha256;
+}
+
+Async<RunnerVolume> RunnerVolumeKeeper::find_or_make(Deadline deadline) {
   auto read = [path = binary_path_] { return read_file(path, kLargestRunner); };
   const auto binary = co_await pool_.run(std::move(read));
   if (!binary) co_return fail_with(binary);
@@ -80,9 +96,11 @@ Async<bool> RunnerVolumeKeeper::try_name(std::string name, std::string sha256, c
   wanted.labels = make_labels(installation_, {ObjectKind::runner_volume, name, "", sha256, std::nullopt});
   const auto volume = co_await engine_.create_volume(wanted, deadline);
   if (!volume) co_return fail_with(volume);
-  // Labels of another installation are fine: what counts is the content. Options are not: they may mount a
-  // host path.
-  if (!compare_volume(wanted, *volume, CompareLabels::ignored).empty()) co_return false;
+  // Another installation's volume is fine: what counts is the content. Options are not: they may mount a host
+  // path. Without a label it is what the engine itself makes when a container names a volume that is not
+  // there.
+  const bool is_plain = compare_volume(wanted, *volume, CompareLabels::ignored).empty();
+  if (!is_plain || find_label(volume->labels, kLabelRunner) != sha256) co_return false;
 
   const std::string helper = "mayfly-helper-" + make_random_hex(8);
   if (auto made = co_await create_helper(helper, name, sha256, deadline); !made)

@@ -3,8 +3,10 @@
 // believed: another user of the engine can create a volume of any name. I/O thread.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "async/async_lock.hpp"
 #include "async/blocking_pool.hpp"
 #include "base/log.hpp"
 #include "docker_api/engine_client.hpp"
@@ -25,10 +27,15 @@ class RunnerVolumeKeeper {
 
   // Makes and fills the volume where it is not there, and checks it. Where a volume of that name holds
   // something else the next of three names is taken; forbidden when all three do. Afterwards removes volumes
-  // and helper containers that this installation left behind and nobody uses.
+  // and helper containers that this installation left behind and nobody uses. Calls that overlap wait for
+  // each other.
   Async<RunnerVolume> ensure(Deadline deadline);
+  // False when somebody removed it (`docker volume prune` takes what no container uses): a container created
+  // now would silently get a new and empty volume of that name.
+  Async<bool> is_in_place(RunnerVolume volume, Deadline deadline);
 
  private:
+  Async<RunnerVolume> find_or_make(Deadline deadline);
   Async<> ensure_helper_image(Deadline deadline);
   Async<bool> try_name(std::string name, std::string sha256, const std::string& binary, Deadline deadline);
   Async<bool> check_through_helper(std::string helper, const std::string& binary, Deadline deadline);
@@ -41,6 +48,7 @@ class RunnerVolumeKeeper {
   Logger& log_;
   const Installation& installation_;
   std::string binary_path_;
+  std::optional<AsyncLock> ensuring_;  // made at the first use, when there is an executor
 };
 
 }  // namespace mayfly::docker

@@ -14,6 +14,10 @@ constexpr Millis kAskAgain{std::chrono::seconds(2)};
 // Measured: a dropped create is complete within a second also on a busy engine.
 constexpr Millis kDoubt{std::chrono::seconds(2)};
 
+bool may_ask_again(ErrorCode code) {
+  return code == ErrorCode::conflict || code == ErrorCode::deadline_exceeded;
+}
+
 }  // namespace
 
 SandboxDestroyer::SandboxDestroyer(EngineClient& engine, Logger& log, const Installation& installation)
@@ -52,20 +56,22 @@ Async<SandboxDestroyer::Found> SandboxDestroyer::find_container(SandboxId id, De
   co_return Found::nothing;
 }
 
+// Gone is what `list` no longer shows. Seen while a create was still in progress: list shows the container,
+// and its removal by name answers 404.
 Async<> SandboxDestroyer::remove_container(SandboxId id, Deadline deadline) {
   const std::string name = container_name(id);
   for (Backoff backoff;;) {
     const auto found = co_await find_container(id, deadline);
     if (!found) co_return fail_with(found);
     if (*found == Found::nothing) co_return Result<>{};
-    auto removed = co_await engine_.remove_container(name, deadline.within(kAskAgain));
-    if (removed) co_return Result<>{};
-    const ErrorCode code = removed.error().code;
-    const bool again = code == ErrorCode::conflict || code == ErrorCode::deadline_exceeded;
-    if (!again) co_return fail_with(std::move(removed));
+    const auto removed = co_await engine_.remove_container(name, deadline.within(kAskAgain));
+    if (removed && *removed == RemoveOutcome::removed) co_return Result<>{};
+    if (!removed && !may_ask_again(removed.error().code)) co_return fail_with(removed);
     const bool in_time = co_await backoff.pause(deadline);
-    if (!in_time) co_return fail_with(std::move(removed));
-    log_.warn("runtime", "a container is not gone yet: asking again", {{"name", name}});
+    if (in_time) continue;
+    if (!removed) co_return fail_with(removed);
+    co_return fail(ErrorCode::deadline_exceeded,
+                   "removing " + name + ": the engine lists it and finds no such name");
   }
 }
 

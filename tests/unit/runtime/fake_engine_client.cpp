@@ -151,6 +151,7 @@ Async<docker::Created> FakeEngineClient::create_container(std::string name, dock
   container.labels.insert(image_labels.begin(), image_labels.end());
   container.config = std::move(config);
   container.hidden_looks = hidden_looks_after_create;
+  container.nameless_removals = nameless_removals_after_create;
   containers[name] = container;
   if (failure) co_return tl::unexpected(failure->error);
   co_return docker::Created{container.id, create_warnings};
@@ -211,7 +212,8 @@ Async<std::vector<std::string>> FakeEngineClient::update_container(std::string n
 Async<RemoveOutcome> FakeEngineClient::remove_container(std::string name, Deadline) {
   note("remove_container", name);
   if (auto failure = take_failure("remove_container")) co_return tl::unexpected(failure->error);
-  if (find(name) == nullptr) co_return RemoveOutcome::already_gone;
+  Container* container = find(name);
+  if (container == nullptr || container->nameless_removals-- > 0) co_return RemoveOutcome::already_gone;
   containers.erase(name);
   co_return RemoveOutcome::removed;
 }

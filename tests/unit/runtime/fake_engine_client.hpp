@@ -23,7 +23,8 @@ class FakeEngineClient final : public docker::EngineClient {
     std::string state = "created";
     std::optional<int> exit_code;
     bool oom_killed = false;
-    int hidden_looks = 0;  // a create in progress: inspect and list do not show it so many times yet
+    int nameless_removals = 0;  // listed, but so many removals by name find nothing: a create in progress
+    int hidden_looks = 0;       // a create in progress: inspect and list do not show it so many times yet
   };
   struct Volume {
     docker::VolumeInfo info;
@@ -49,6 +50,7 @@ class FakeEngineClient final : public docker::EngineClient {
   std::vector<std::string> create_warnings;
   std::function<void(Json&)> tamper_inspect;  // of a container's raw answer
   int hidden_looks_after_create = 0;
+  int nameless_removals_after_create = 0;
 
   bool called(const std::string& call) const;
   void add_image(const std::string& reference, docker::ImageInspect image);

@@ -25,7 +25,8 @@ bool was_filled(const RuntimeFixture& fixture) {
 }
 
 void put_file(RuntimeFixture& fixture, const std::string& volume, const std::string& content) {
-  fixture.engine.volumes[volume].info = {volume, "local", "/x", {}, {}};
+  const docker::Labels labels{{"dev.mayfly.runner", sha256_hex("#!static runner")}};
+  fixture.engine.volumes[volume].info = {volume, "local", "/x", {}, labels};
   fixture.engine.volumes[volume].files = {{test::TarEntry::Kind::file, "runner", content, 0555, 0}};
 }
 
@@ -91,6 +92,22 @@ TEST_CASE("an engine that keeps other bytes than it was given is refused") {
   REQUIRE(try_connect(fixture));
   fixture.engine.volumes.at(volume_name()).files.at(0).content[0] = '?';
   REQUIRE(try_connect(fixture));
+  CHECK(used_volume(fixture) == volume_name() + "-2");
+}
+
+TEST_CASE("a runner's volume that was pruned is made again before the next sandbox") {
+  RuntimeFixture fixture;
+  REQUIRE(try_connect(fixture));
+  fixture.engine.volumes.clear();
+  CHECK(used_volume(fixture) == volume_name());
+  CHECK(fixture.engine.volumes.at(volume_name()).files.size() == 1);
+}
+
+TEST_CASE("an empty volume that the engine made by itself is not taken for the runner's") {
+  RuntimeFixture fixture;
+  REQUIRE(try_connect(fixture));
+  fixture.engine.volumes.clear();
+  fixture.engine.volumes[volume_name()].info = {volume_name(), "local", "/x", {}, {}};
   CHECK(used_volume(fixture) == volume_name() + "-2");
 }
 
