@@ -13,10 +13,15 @@
 
 #include "async/blocking_pool.hpp"
 #include "async/task_types.hpp"
+#include "base/file.hpp"
 #include "base/ids.hpp"
 #include "task/task_record.hpp"
 
 namespace mayfly {
+
+struct ArtifactManifest;
+class ArtifactStaging;
+class ManifestCache;
 
 // What one task may hand in. A file or byte beyond it is payload_too_large, with the counts in the message.
 struct ArtifactBounds {
@@ -30,9 +35,8 @@ struct ArtifactBounds {
 // of the task, remove, or the next start of the program takes away.
 class ArtifactWriter {
  public:
-  class State;
-  ArtifactWriter(BlockingPool& pool, std::shared_ptr<State> state);
-  ~ArtifactWriter();
+  ArtifactWriter(BlockingPool& pool, TaskId task, std::shared_ptr<ArtifactStaging> staging,
+                 std::shared_ptr<ManifestCache> cache);
 
   // `path` is relative to the workspace (check_workspace_path), any bytes else; `mode` keeps its 0777 bits
   // only. invalid_argument for an unsafe path, or one that was there before.
@@ -48,31 +52,31 @@ class ArtifactWriter {
 
  private:
   BlockingPool& pool_;
-  std::shared_ptr<State> state_;
+  TaskId task_;
+  std::shared_ptr<ArtifactStaging> staging_;
+  std::shared_ptr<ManifestCache> cache_;
 };
 
 // An open file of a committed task: stays readable after remove.
 class StoredArtifact {
  public:
-  class State;
-  StoredArtifact(BlockingPool& pool, std::shared_ptr<State> state);
-  ~StoredArtifact();
+  StoredArtifact(BlockingPool& pool, Artifact about, FileDescriptor file);
 
-  const Artifact& about() const;
-  Bytes size() const { return about().size; }
+  const Artifact& about() const { return about_; }
+  Bytes size() const { return about_.size; }
   // At most `max_bytes` from `offset`; empty at and behind the end.
   Async<std::string> read(std::uint64_t offset, std::size_t max_bytes);
 
  private:
   BlockingPool& pool_;
-  std::shared_ptr<State> state_;
+  Artifact about_;
+  std::shared_ptr<const FileDescriptor> file_;
 };
 
 class ArtifactStore {
  public:
   // `root` is data_dir/artifacts and exists; see open_artifact_store.
   ArtifactStore(std::filesystem::path root, BlockingPool& pool);
-  ~ArtifactStore();
   ArtifactStore(const ArtifactStore&) = delete;
   ArtifactStore& operator=(const ArtifactStore&) = delete;
 
@@ -81,14 +85,17 @@ class ArtifactStore {
   Async<std::vector<Artifact>> list(TaskId task);
   // not_found for an unknown task or path; corrupt when the blob is missing or has another size.
   Async<std::unique_ptr<StoredArtifact>> open(TaskId task, std::string path);
-  // Everything of the task. Idempotent.
+  // Everything of the task, committed or not. Idempotent.
   Async<> remove(TaskId task);
   // Bytes in all, staging included. Walks the directory: for retention and metrics, not for each request.
   Async<Bytes> total_size();
 
  private:
+  Async<std::shared_ptr<const ArtifactManifest>> manifest_of(TaskId task);
+
   std::filesystem::path root_;
   BlockingPool& pool_;
+  std::shared_ptr<ManifestCache> cache_;
 };
 
 // Makes the directory and takes away what a killed process left half-made. Blocking; at start-up.

@@ -166,4 +166,20 @@ Result<void> make_private_directory(const fs::path& dir) {
   return check_private(dir);
 }
 
+Result<Bytes> size_of_tree(const fs::path& root) {
+  Bytes sum;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code gone;  // a file may be removed while we walk
+    if (entry->is_symlink(gone) || !entry->is_regular_file(gone)) continue;
+    const auto size = entry->file_size(gone);
+    if (!gone) sum.count += size;
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return fail_errno(about("measure", root), error.value());
+  }
+  return sum;
+}
+
 }  // namespace mayfly

@@ -46,4 +46,8 @@ Result<void> sync_directory(const std::filesystem::path& dir);
 // mkdir -p with 0700; a directory that exists must be ours and not writable by others (else forbidden).
 Result<void> make_private_directory(const std::filesystem::path& dir);
 
+// Bytes of all regular files below `root`, links not followed; 0 when it is not there. Files may come and go
+// meanwhile.
+Result<Bytes> size_of_tree(const std::filesystem::path& root);
+
 }  // namespace mayfly

@@ -152,18 +152,4 @@ Result<Bytes> LogDirectory::remove() const {
   return *size;
 }
 
-Result<Bytes> size_of_tree(const fs::path& root) {
-  Bytes sum;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code gone;  // a file may be removed while we walk
-    if (!entry->is_regular_file(gone)) continue;
-    const auto size = entry->file_size(gone);
-    if (!gone) sum.count += size;
-  }
-  if (error && error != std::errc::no_such_file_or_directory) return fail_on(root, "measure", error);
-  return sum;
-}
-
 }  // namespace mayfly

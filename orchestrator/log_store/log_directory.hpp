@@ -42,7 +42,4 @@ class LogDirectory {
   std::filesystem::path path_;
 };
 
-// Bytes of all files below `root`.
-Result<Bytes> size_of_tree(const std::filesystem::path& root);
-
 }  // namespace mayfly
