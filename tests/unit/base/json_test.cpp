@@ -100,7 +100,9 @@ TEST_CASE("an error of parse_json is always plain text") {
   for (int byte = 0; byte < 256; ++byte) {
     text.assign(1, static_cast<char>(byte));
     const std::string member = "\"a" + text + "\":1";
-    for (const std::string& candidate : {text, "[" + text, "\"" + text, "{" + member + "," + member + "}"}) {
+    std::string twice = "{";
+    twice.append(member).append(",").append(member).append("}");
+    for (const std::string& candidate : {text, "[" + text, "\"" + text, twice}) {
       const std::string message = message_for(candidate);
       CAPTURE(candidate, message);
       REQUIRE(is_plain_text(message));
