@@ -6,6 +6,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <stdexcept>
+#include <utility>
 
 namespace mayfly::docker {
 
@@ -49,6 +51,7 @@ Async<bool> fill(std::shared_ptr<Carrier> carrier) {
 }
 
 Async<AttachStream::Piece> read_piece(std::shared_ptr<Carrier> carrier, std::span<std::byte> into) {
+  if (into.empty()) throw std::invalid_argument("an attach's read needs room");
   for (;;) {
     if (carrier->closed) co_return fail(ErrorCode::cancelled, "the attach is closed");
     const auto step = carrier->demux.next(carrier->unread(), into.size());

@@ -86,15 +86,15 @@ class DockerEngineClient final : public EngineClient {
 
  private:
   // The call's answer as JSON, read by `parse`.
-  template <class T>
-  Async<T> ask(Result<EngineCall> call, Result<T> (*parse)(Json), Deadline deadline);
+  template <class T, class Answer>
+  Async<T> ask(Result<EngineCall> call, Result<T> (*parse)(Answer), Deadline deadline);
   Async<RemoveOutcome> wait_until_gone(std::string name, Deadline deadline);
 
   EngineSession session_;
 };
 
-template <class T>
-Async<T> DockerEngineClient::ask(Result<EngineCall> call, Result<T> (*parse)(Json), Deadline deadline) {
+template <class T, class Answer>
+Async<T> DockerEngineClient::ask(Result<EngineCall> call, Result<T> (*parse)(Answer), Deadline deadline) {
   auto answer = co_await session_.call(std::move(call), deadline);
   if (!answer) co_return fail_with(std::move(answer));
   auto json = parse_body(answer->body);

@@ -35,9 +35,10 @@ class AttachStream {
     Stream stream = Stream::out;
     std::size_t size = 0;  // 0: end of file
   };
-  // The next bytes of one stream, at most into.size(). A frame may come in several pieces. protocol for a bad
-  // frame type, a frame over 16 MiB, or an end inside a frame; engine_unreachable when the connection breaks;
-  // cancelled after close(). A cancelled read loses nothing: the next one goes on where it was.
+  // The next bytes of one stream, at most into.size() (which is not 0). A frame may come in several pieces.
+  // protocol for a bad frame type, a frame over 16 MiB, or an end inside a frame; engine_unreachable when the
+  // connection breaks; cancelled after close(). A cancelled read loses nothing: the next one goes on where it
+  // was.
   virtual Async<Piece> read(std::span<std::byte> into) = 0;
   // All of `data`. A cancelled or failed write may have sent a part of it.
   virtual Async<> write(std::span<const std::byte> data) = 0;

@@ -27,7 +27,7 @@ EngineSession::Account EngineSession::open_account(const EngineCall& call) {
 }
 
 template <class T>
-Result<T> EngineSession::settle(Account account, Result<T> result) {
+Result<T> EngineSession::settle(const Account& account, Result<T> result) {
   if (!result) {
     result.error().message.insert(0, account.what + ": ");
     if (result.error().code == ErrorCode::engine_unreachable) pool_.forget_engine();
@@ -38,9 +38,9 @@ Result<T> EngineSession::settle(Account account, Result<T> result) {
 }
 
 Async<VersionInfo> EngineSession::negotiate(Deadline deadline) {
-  Account account = open_account(version_call());
+  const Account account = open_account(version_call());
   auto version = co_await with_deadline(negotiate_now(), deadline, kPeer);
-  co_return settle(std::move(account), std::move(version));
+  co_return settle(account, std::move(version));
 }
 
 Async<VersionInfo> EngineSession::negotiate_now() {
@@ -75,10 +75,10 @@ Async<> EngineSession::agree_again(EngineConnection& connection) {
 
 Async<HttpAnswer> EngineSession::call(Result<EngineCall> call, Deadline deadline) {
   if (!call) co_return fail_with(std::move(call));
-  Account account = open_account(*call);
+  const Account account = open_account(*call);
   auto answer = co_await with_deadline(perform(std::move(*call)), deadline, kPeer);
   if (answer && !is_success(answer->status)) answer = fail_answer(answer->status, answer->body);
-  co_return settle(std::move(account), std::move(answer));
+  co_return settle(account, std::move(answer));
 }
 
 // Only a GET is sent a second time, and only when a kept connection broke before any byte of an answer: the
@@ -104,9 +104,9 @@ Async<HttpAnswer> EngineSession::perform(EngineCall call) {
 
 Async<EngineSession::Hijacked> EngineSession::hijack(Result<EngineCall> call, Deadline deadline) {
   if (!call) co_return fail_with(std::move(call));
-  Account account = open_account(*call);
+  const Account account = open_account(*call);
   auto hijacked = co_await with_deadline(perform_hijack(std::move(*call)), deadline, kPeer);
-  co_return settle(std::move(account), std::move(hijacked));
+  co_return settle(account, std::move(hijacked));
 }
 
 Async<EngineSession::Hijacked> EngineSession::perform_hijack(EngineCall call) {

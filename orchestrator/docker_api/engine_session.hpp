@@ -50,7 +50,7 @@ class EngineSession {
   };
   static Account open_account(const EngineCall& call);
   template <class T>
-  Result<T> settle(Account account, Result<T> result);
+  Result<T> settle(const Account& account, Result<T> result);
 
   ConnectionPool pool_;
   CallObserver observer_;

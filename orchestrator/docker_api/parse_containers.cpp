@@ -48,7 +48,7 @@ Result<ContainerSummary> parse_summary(const Json& item) {
 
 }  // namespace
 
-Result<Created> parse_created(Json answer) {
+Result<Created> parse_created(const Json& answer) {
   Fields fields(answer, "the created container");
   Created created;
   created.id = fields.required_text("Id");
@@ -73,7 +73,7 @@ Result<ContainerInspect> parse_container(Json answer) {
   return container;
 }
 
-Result<std::vector<ContainerSummary>> parse_container_list(Json answer) {
+Result<std::vector<ContainerSummary>> parse_container_list(const Json& answer) {
   if (!answer.is_array()) return fail(ErrorCode::protocol, "the engine's list of containers is no list");
   std::vector<ContainerSummary> containers;
   for (const Json& item : answer) {
@@ -84,7 +84,7 @@ Result<std::vector<ContainerSummary>> parse_container_list(Json answer) {
   return containers;
 }
 
-Result<int> parse_wait(Json answer) {
+Result<int> parse_wait(const Json& answer) {
   Fields fields(answer, "the container's end");
   Fields error(fields.object("Error"), "the container's end");
   const auto code = as_exit_code(fields.optional_integer("StatusCode"));
@@ -97,7 +97,7 @@ Result<int> parse_wait(Json answer) {
   return *code;
 }
 
-Result<std::vector<std::string>> parse_update(Json answer) {
+Result<std::vector<std::string>> parse_update(const Json& answer) {
   Fields fields(answer, "the update");
   auto warnings = fields.texts("Warnings");
   if (auto read = fields.check(); !read) return fail_with(std::move(read));

@@ -41,7 +41,7 @@ Result<Json> parse_body(std::string_view body) {
   return fail(ErrorCode::protocol, "the engine's answer is no readable JSON: " + json.error().message);
 }
 
-Result<VersionInfo> parse_version(Json answer) {
+Result<VersionInfo> parse_version(const Json& answer) {
   Fields fields(answer, "its version");
   VersionInfo version;
   version.version = fields.text("Version");
@@ -73,7 +73,7 @@ Result<SystemInfo> parse_info(Json answer) {
   return info;
 }
 
-Result<ImageInspect> parse_image(Json answer) {
+Result<ImageInspect> parse_image(const Json& answer) {
   Fields fields(answer, "the image");
   Fields config(fields.object("Config"), "the image's configuration");
   ImageInspect image;

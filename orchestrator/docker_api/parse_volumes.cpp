@@ -3,7 +3,7 @@
 
 namespace mayfly::docker {
 
-Result<VolumeInfo> parse_volume(Json answer) {
+Result<VolumeInfo> parse_volume(const Json& answer) {
   Fields fields(answer, "the volume");
   VolumeInfo volume;
   volume.name = fields.required_text("Name");
@@ -15,7 +15,7 @@ Result<VolumeInfo> parse_volume(Json answer) {
   return volume;
 }
 
-Result<std::vector<VolumeInfo>> parse_volume_list(Json answer) {
+Result<std::vector<VolumeInfo>> parse_volume_list(const Json& answer) {
   Fields fields(answer, "the volumes");
   std::vector<VolumeInfo> volumes;
   for (const Json& item : fields.list("Volumes")) {

@@ -190,6 +190,20 @@ TEST_CASE("K07 a bad frame ends the stream for good") {
   }
 }
 
+TEST_CASE("K07 frames are frames whatever content type the engine gives the stream") {
+  for (const char* type :
+       {"application/vnd.docker.multiplexed-stream", "application/vnd.docker.raw-stream"}) {
+    Attached fixture;
+    const std::string head = "HTTP/1.1 101 UPGRADED\r\nContent-Type: " + std::string(type) +
+                             "\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n";
+    AttachStream& attached =
+        fixture.attach_raw({send_bytes(head), send_bytes(stdcopy_frame(2, "e")), test::close_connection()});
+    const Output output = fixture.loop.await(read_all(attached, 16));
+    CHECK(output.end);
+    CHECK(output.err == "e");
+  }
+}
+
 TEST_CASE("a read that was cancelled loses nothing") {
   Attached fixture;
   const std::string frame = stdcopy_frame(1, "late");
