@@ -12,6 +12,8 @@ struct Named {
   Enum value;
   std::string_view name;
 };
+template <class Enum>  // clang before 17 deduces nothing for aggregates
+Named(Enum, std::string_view)->Named<Enum>;
 
 // Rows are anything with `value` and `name`. For static_assert: the rows stand in the order of the enum, from
 // its first value to `last`, so that a value is its own index.

@@ -42,7 +42,7 @@ enum class AttemptState {
 
 enum class Desired { run, stop, kill };
 
-// Whose fault an end was stands in the table of task_state.cpp (user, policy, infra, system, cancelled).
+// Whose fault an end was stands in the table of reasons.cpp (user, policy, infra, system, cancelled).
 enum class Reason {
   none,
   // user
@@ -129,6 +129,7 @@ struct Verdict {
 
 // The verdict on an attempt whose runner reported its end. `first_cause` is what the orchestrator itself
 // decided first (cancel, total timeout), none when it decided nothing: the first cause of an end wins.
+// A process that had ended by itself before our stop reached it keeps its own verdict.
 Verdict decide_verdict(const ProcessEnd& end, Reason first_cause);
 // The verdict on an attempt that ended without its process's own end: an infra or system fault, or a cancel.
 Verdict decide_verdict_without_end(Reason cause, std::string message);
