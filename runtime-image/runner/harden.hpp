@@ -18,7 +18,8 @@ struct CarrierFds {
 // are not PID 1.
 Result<void> harden_process();
 
-// Moves 0 and 1 away and points 0, 1 and 2 at /dev/null, or at a dead end where an image has none.
+// Moves 0 and 1 away and points 0, 1 and 2 at /dev/null, or at a dead end where an image has none; closes
+// what else was left open.
 Result<CarrierFds> take_carrier();
 
 }  // namespace mayfly::runner

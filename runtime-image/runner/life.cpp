@@ -92,6 +92,11 @@ void Life::main_ended(std::int64_t now) {
   give_up_at_ = now + kGiveUpKillingMs;
 }
 
+void Life::reported(std::int64_t now) {
+  phase_ = Phase::ended;
+  if (leave_at_ != kNever) leave_at_ = std::min(leave_at_, now + kOutsideHoldMs);
+}
+
 void Life::released(std::int64_t now) {
   released_ = true;
   if (phase_ == Phase::parked) phase_ = Phase::ended;

@@ -17,7 +17,7 @@ enum class Step {
   none,
   terminate,  // SIGTERM to the whole tree
   kill,       // SIGKILL to the whole tree; due again until it is gone
-  report,     // send `ended`; then call reported()
+  report,     // send `ended`; then call reported
   leave,      // exit
 };
 
@@ -55,7 +55,7 @@ class Life {
   void main_ended(std::int64_t now);
   void tree_gone() { tree_gone_ = true; }
   void drained() { drained_ = true; }
-  void reported() { phase_ = Phase::ended; }
+  void reported(std::int64_t now);
   void released(std::int64_t now);
 
   // --- decisions ---
@@ -97,7 +97,8 @@ class Life {
   std::int64_t stalled_at_ = 0, stalled_total_ = 0, stalled_since_output_ = 0;
   // the stop and the end
   bool terminate_due_ = false, killed_ = false;
-  std::int64_t kill_at_ = kNever, next_kill_ = 0, give_up_at_ = kNever, leave_at_ = kNever;
+  std::int64_t kill_at_ = kNever, next_kill_ = 0, give_up_at_ = kNever;
+  std::int64_t leave_at_ = kNever;  // set when told from outside
   bool tree_gone_ = false, drained_ = false;
   bool released_ = false, lease_over_ = false;
 };

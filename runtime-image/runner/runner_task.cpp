@@ -49,6 +49,7 @@ void Runner::start_task(channel::BindSpec spec) {
   task_ = std::make_unique<TaskProcess>(std::move(*launched), inputs_.take_standard_input(), spec_.log_bytes);
   inputs_.forget();
   task_->feed();
+  next_tick_ = now_;  // from now on in the rhythm of this task's limits
 }
 
 // Before any output, so that `started` stands before it.
@@ -149,7 +150,7 @@ void Runner::report() {
   }
   ended.message = message_;
   link_.send_numbered(channel::kEnded, ended.members());
-  life_.reported();
+  life_.reported(now_);
 }
 
 }  // namespace mayfly::runner
