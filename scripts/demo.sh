@@ -132,7 +132,8 @@ scripts/leftovers.sh save "$work/before"
 say "submitting: $(python3 scripts/demo_tasks.py "$work")"
 task_files=("$work"/tasks/words-*.json "$work"/tasks/[!w]*.json)
 submit "${task_files[0]}"
-mayfly logs --follow "$(cut -f2 "$work/ids")" >"$work/streamed.log" &
+# Not through the function: in the background that is a shell of its own, which a kill does not pass on.
+"${engine_user[@]}" "$bin_dir/mayfly" logs --server "$server_socket" --follow "$(cut -f2 "$work/ids")" >"$work/streamed.log" &
 follower=$!
 submit "${task_files[@]:1}" &
 submitter=$!
@@ -146,4 +147,5 @@ merge_results
 say 'looking for what is left'
 MAYFLY_PID=$server_pid scripts/leftovers.sh check "$work/before"
 stop_server || die 'mayfly serve did not stop cleanly'
+stop_engine
 printf 'demo.sh ok %d s\n' $((SECONDS - started))

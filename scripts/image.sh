@@ -8,8 +8,6 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-image_is_there() { ask_engine "/images/$1:1/json" >/dev/null 2>&1; }
-
 # Documentation stays out, but for the copyright of each package.
 make_runtime() {
   if image_is_there mayfly/runtime; then return 0; fi

@@ -160,6 +160,9 @@ debian_root() {
   printf '%s\n' "$tar"
 }
 
+# image_is_there REPOSITORY: as REPOSITORY:1.
+image_is_there() { ask_engine "/images/$1:1/json" >/dev/null 2>&1; }
+
 # import_image REPOSITORY TAR: as REPOSITORY:1.
 import_image() {
   local answer
