@@ -30,8 +30,15 @@ class Utf8Locale {
   locale_t before_ = nullptr;
 };
 
-la_ssize_t collect(archive*, void* pending, const void* data, std::size_t size) {
-  static_cast<std::string*>(pending)->append(static_cast<const char*>(data), size);
+struct Output {
+  std::string pending;
+  bool closed = false;
+};
+
+la_ssize_t collect(archive*, void* to, const void* data, std::size_t size) {
+  auto* output = static_cast<Output*>(to);
+  if (output->closed) return -1;
+  output->pending.append(static_cast<const char*>(data), size);
   return static_cast<la_ssize_t>(size);
 }
 
@@ -42,10 +49,10 @@ struct EntryDeleter {
 }  // namespace
 
 struct TarWriter::State {
-  // An unfinished archive would be closed by free, and what is missing of its entry filled up with zeros in
-  // memory.
+  // free closes an unfinished archive first: what is missing of its entry would be filled up with zeros in
+  // memory. (archive_write_fail prevents that too, and leaks in libarchive 3.6.2.)
   ~State() {
-    archive_write_fail(writer);
+    output.closed = true;
     archive_write_free(writer);
   }
   Result<> check(int code) const {
@@ -59,7 +66,7 @@ struct TarWriter::State {
     return fail(ErrorCode::internal, "tar: " + std::to_string(missing) + " bytes of an entry are missing");
   }
 
-  std::string pending;
+  Output output;
   archive* writer = archive_write_new();
   std::chrono::sys_seconds mtime;
   std::uint64_t missing = 0;  // of the entry in hand
@@ -72,7 +79,7 @@ TarWriter::TarWriter(std::chrono::sys_seconds mtime) : state_(std::make_unique<S
   // No blocks of 10 KiB: what is written comes out at once.
   archive_write_set_bytes_per_block(state_->writer, 0);
   archive_write_set_bytes_in_last_block(state_->writer, 1);
-  archive_write_open(state_->writer, &state_->pending, nullptr, collect, nullptr);
+  archive_write_open(state_->writer, &state_->output, nullptr, collect, nullptr);
 }
 
 TarWriter::~TarWriter() = default;
@@ -110,7 +117,7 @@ Result<> TarWriter::finish() {
 }
 
 std::string TarWriter::take() {
-  return std::exchange(state_->pending, {});
+  return std::exchange(state_->output.pending, {});
 }
 
 }  // namespace mayfly
