@@ -31,28 +31,31 @@ class ComposedNode final : public Node {
     std::shared_ptr<const Policy> policy;
     docker::EngineAddress engine;
     docker::Installation installation;
+    std::unique_ptr<BlockingPool> pool;
     std::unique_ptr<TaskStore> store;
+    std::unique_ptr<LogStore> logs;
+    std::unique_ptr<ArtifactStore> artifacts;
   };
 
   ComposedNode(asio::io_context& io, const NodeConfig& config, Parts parts, const Clock& clock,
                Metrics& metrics, Logger& log)
       : policy_(std::move(parts.policy)),
-        pool_(kDiskThreads),
+        pool_(std::move(parts.pool)),
         store_(std::move(parts.store)),
-        logs_(config.data_dir, pool_, io.get_executor(), clock, log),
-        artifacts_(config.data_dir / "artifacts", pool_),
+        logs_(std::move(parts.logs)),
+        artifacts_(std::move(parts.artifacts)),
         engine_(
             docker::make_engine_client(io.get_executor(), std::move(parts.engine), observe_calls(metrics))),
-        runtime_(*engine_, pool_, clock, log,
+        runtime_(*engine_, *pool_, clock, log,
                  {.installation = std::move(parts.installation),
                   .runner_path = config.runner_binary.string(),
                   .accept_warnings = policy_->accept_warnings}),
         control_plane_({.io = io.get_executor(),
                         .runtime = runtime_,
                         .store = *store_,
-                        .logs = logs_,
-                        .artifacts = artifacts_,
-                        .pool = pool_,
+                        .logs = *logs_,
+                        .artifacts = *artifacts_,
+                        .pool = *pool_,
                         .metrics = metrics,
                         .log = log,
                         .clock = clock},
@@ -60,7 +63,7 @@ class ComposedNode final : public Node {
 
   ControlPlane& control_plane() override { return control_plane_; }
   const Policy& policy() const override { return *policy_; }
-  BlockingPool& pool() override { return pool_; }
+  BlockingPool& pool() override { return *pool_; }
 
   asio::awaitable<void> close() override {
     co_await control_plane_.stop();
@@ -69,10 +72,10 @@ class ComposedNode final : public Node {
 
  private:
   std::shared_ptr<const Policy> policy_;
-  BlockingPool pool_;
+  std::unique_ptr<BlockingPool> pool_;
   std::unique_ptr<TaskStore> store_;
-  SegmentLogStore logs_;
-  ArtifactStore artifacts_;
+  std::unique_ptr<LogStore> logs_;
+  std::unique_ptr<ArtifactStore> artifacts_;
   std::unique_ptr<docker::EngineClient> engine_;
   DockerRuntime runtime_;
   ControlPlane control_plane_;
@@ -103,10 +106,19 @@ Result<std::unique_ptr<Node>> Node::open(asio::io_context& io, NodeConfig config
   if (!store) return fail_with(std::move(store));
   auto installation = load_installation(config.data_dir);
   if (!installation) return fail_with(std::move(installation));
+  auto pool = std::make_unique<BlockingPool>(kDiskThreads);
+  auto logs = open_segment_log_store(config.data_dir, io.get_executor(), *pool, clock, log);
+  if (!logs) return fail_with(std::move(logs));
+  auto artifacts = open_artifact_store(config.data_dir, *pool);
+  if (!artifacts) return fail_with(std::move(artifacts));
+  for (const std::string& note : policy->notes) log.info("policy", note);
   ComposedNode::Parts parts{.policy = std::make_shared<const Policy>(std::move(*policy)),
                             .engine = std::move(*engine),
                             .installation = std::move(*installation),
-                            .store = std::move(*store)};
+                            .pool = std::move(pool),
+                            .store = std::move(*store),
+                            .logs = std::move(*logs),
+                            .artifacts = std::move(*artifacts)};
   return std::make_unique<ComposedNode>(io, config, std::move(parts), clock, metrics, log);
 }
 

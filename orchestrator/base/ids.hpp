@@ -29,7 +29,7 @@ class Id {
 struct TaskTag { static constexpr std::string_view kPrefix = "tsk_"; };
 struct AttemptTag { static constexpr std::string_view kPrefix = "att_"; };
 struct SandboxTag { static constexpr std::string_view kPrefix = "sbx_"; };
-struct TenantTag { static constexpr std::string_view kPrefix = ""; };  // a name from the policy, not generated
+struct TenantTag { static constexpr std::string_view kPrefix{}; };  // a name from the policy, not generated
 struct InstallationTag { static constexpr std::string_view kPrefix = "ins_"; };
 
 using TaskId = Id<TaskTag>;

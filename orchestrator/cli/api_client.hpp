@@ -26,15 +26,15 @@ Result<ServerAddress> parse_server_address(std::string_view text, const std::fil
 
 struct ApiRequest {
   std::string method = "GET";
-  std::string path;  // with query, percent-encoded
-  std::vector<std::string> headers;
-  std::string body;
+  std::string path{};  // with query, percent-encoded
+  std::vector<std::string> headers{};
+  std::string body{};
 };
 
 struct ApiResponse {
   long status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
-  std::string body;
+  std::string body{};
 };
 
 class ApiClient {

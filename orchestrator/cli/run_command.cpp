@@ -20,6 +20,7 @@ namespace mayfly::cli {
 namespace {
 
 constexpr int kSlots = 64;
+constexpr std::size_t kLeftOverTasks = 200;
 constexpr std::size_t kReadAtOnce = 256 * 1024;
 constexpr Millis kEngineWait = std::chrono::seconds(10);
 const TenantId kTenant{"local"};
@@ -77,7 +78,9 @@ class Run {
 
 // What a run that was killed has left in this slot.
 asio::awaitable<void> Run::cancel_left_over() {
-  auto page = co_await plane_.list({.tenant = kTenant}, 200, std::nullopt);
+  TaskFilter ours;
+  ours.tenant = kTenant;
+  auto page = co_await plane_.list(std::move(ours), kLeftOverTasks, std::nullopt);
   if (!page) co_return;
   for (const TaskRecord& task : page->tasks) {
     if (!is_terminal(task.state)) (void)co_await plane_.cancel(kTenant, task.id);

@@ -17,9 +17,10 @@ Error placed(Error error, const YamlDocument& document) {
   return error;
 }
 
-Result<TaskSpec> make_task(const std::vector<std::string>& words) {
-  Json json{{"kind", "command"}, {"image", words.empty() ? "" : words.front()}};
-  json["command"] = std::vector<std::string>(words.empty() ? words.end() : words.begin() + 1, words.end());
+Result<TaskSpec> make_task(std::vector<std::string> words) {
+  if (words.size() > 1 && words[1] == "--") words.erase(words.begin() + 1);
+  Json json{{"kind", "command"}, {"image", words.front()}};
+  json["command"] = std::vector<std::string>(words.begin() + 1, words.end());
   return parse_task_spec(json);
 }
 
@@ -39,6 +40,8 @@ Result<TaskSpec> read_task_file(const std::string& name) {
   }
   auto document = parse_yaml(*text, name == "-" ? "standard input" : name);
   if (!document) return fail_with(std::move(document));
+  // A word of a command is text however it looks: `[sleep, 5]`.
+  for (const char* pointer : {"/command", "/env", "/labels", "/outputs"}) keep_as_written(*document, pointer);
   auto spec = parse_task_spec(document->value);
   if (!spec) return tl::unexpected<Error>(placed(std::move(spec.error()), *document));
   return spec;
@@ -46,6 +49,7 @@ Result<TaskSpec> read_task_file(const std::string& name) {
 
 Result<TaskSpec> task_of(const std::vector<std::string>& words) {
   if (words.size() == 1 && names_task_file(words.front())) return read_task_file(words.front());
+  if (words.empty()) return fail(ErrorCode::invalid_argument, "name a task file, or an image and a command");
   return make_task(words);
 }
 

@@ -105,6 +105,7 @@ asio::awaitable<void> finish(LiveTask& task, Services& services, LogWriter* writ
       saved = co_await services.store.save_artifacts(task.id(), collected.artifacts);
     }
   }
+  if (writer != nullptr) writer->close();
   co_await seal(services, task.id());
   const bool has_sandbox = !task.attempt().id.empty();
   auto apply = [&verdict, has_sandbox, now = services.clock.wall()](TaskRecord& record,

@@ -12,11 +12,11 @@ constexpr std::size_t kRemoveAtOnce = 100;
 
 asio::awaitable<void> ControlPlane::disk_loop() {
   for (;;) {
-    auto probe = [dir = config_.data_dir] { return free_space(dir); };
+    auto probe = [dir = config_.data_dir] { return disk_space(dir); };
     auto space = co_await services_.pool.run(std::move(probe));
     if (space) {
-      disk_low_ = space->bytes < policy_->disk_reserve;
-      disk_detail_ = format_bytes(space->bytes) + " bytes free, " + format_bytes(policy_->disk_reserve) +
+      disk_low_ = space->free < policy_->disk_reserve;
+      disk_detail_ = format_bytes(space->free) + " bytes free, " + format_bytes(policy_->disk_reserve) +
                      " are kept in reserve";
     } else {
       disk_low_ = true;
