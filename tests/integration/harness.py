@@ -219,9 +219,9 @@ class Server:
         """The name of the engine's container of a task's latest attempt, from the store: the API does not show it."""
         def find():
             with contextlib.closing(sqlite3.connect(f"file:{self.data}/tasks.db?mode=ro", uri=True)) as db:
-                rows = db.execute("SELECT record FROM attempts WHERE task = ?", (task,)).fetchall()
-            names = sorted((json.loads(r[0])["number"], json.loads(r[0])["sandbox"]) for r in rows)
-            return "mayfly-" + names[-1][1] if names else None
+                row = db.execute("SELECT a.sandbox FROM attempts a JOIN tasks t ON a.task = t.n WHERE t.id = ?"
+                                 " ORDER BY a.number DESC LIMIT 1", (task,)).fetchone()
+            return "mayfly-" + row[0] if row else None
         return poll_until(find, 30, f"the sandbox of {task}")
 
     def installation(self):
