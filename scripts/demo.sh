@@ -82,12 +82,12 @@ watch_all() {
 }
 
 show_table() {
-  {
-    printf 'TASK\tSTATE\tREASON\tQUEUE\tSTART\tRUN\tPEAK MEMORY\n'
-    tasks | jq -r 'def seconds: if . == null then "-" else "\(. / 10 | round / 100) s" end;
-      sort_by(.name)[] | [.name, .state, .reason // "-", (.phases.queue_ms | seconds), (.phases.start_ms | seconds),
-        (.phases.run_ms | seconds), "\(.usage.memory_peak_bytes / 104857.6 | round / 10) MiB"] | @tsv'
-  } | awk -F'\t' '{ printf "%-18s %-10s %-13s %9s %9s %9s %12s\n", $1, $2, $3, $4, $5, $6, $7 }'
+  tasks | jq -r 'sort_by(.name)[] | [.name, .state, .reason // "-", .phases.queue_ms, .phases.start_ms, .phases.run_ms,
+      .usage.memory_peak_bytes] | @tsv' |
+    awk -F'\t' 'function seconds(ms) { return ms == "" ? "-" : sprintf("%.2f s", ms / 1000) }
+      BEGIN { format = "%-18s %-10s %-13s %9s %9s %9s %12s\n"
+              printf format, "TASK", "STATE", "REASON", "QUEUE", "START", "RUN", "PEAK MEMORY" }
+      { printf format, $1, $2, $3, seconds($4), seconds($5), seconds($6), sprintf("%.1f MiB", $7 / 1048576) }'
 }
 
 # Each task ended as it was meant to.
