@@ -77,6 +77,30 @@ class Engine:
         connection.close()
         return answer.status, data
 
+    def exec(self, container, *command, seconds=60):
+        """Runs a command beside the task; its exit code. A code that is not known yet (null) is waited for."""
+        made = self.json("POST", f"/containers/{container}/exec", {"Cmd": list(command)})["Id"]
+        self.json("POST", f"/exec/{made}/start", {"Detach": True})
+        def ended():
+            seen = self.json("GET", f"/exec/{made}/json")
+            return seen if not seen["Running"] and seen["ExitCode"] is not None else None
+        return poll_until(ended, seconds, f"the end of {command}")["ExitCode"]
+
+    def import_image(self, name, tar, *changes):
+        """An image from the tar of a root file system, with Dockerfile lines such as ENTRYPOINT."""
+        repo, tag = name.split(":")
+        query = urllib.parse.urlencode([("fromSrc", "-"), ("repo", repo), ("tag", tag), *(("changes", c) for c in changes)])
+        connection = UnixConnection(self.path, 120)
+        connection.request("POST", f"/images/create?{query}", tar, {"Content-Type": "application/x-tar"})
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        if answer.status != 200 or b"error" in data:
+            raise AssertionError(f"engine: importing {name}: {answer.status} {data[:300]!r}")
+
+    def remove_image(self, name):
+        self.request("DELETE", f"/images/{name}?force=true")
+
     def json(self, method, path, body=None):
         status, data = self.request(method, path, body)
         if status >= 400:
@@ -95,7 +119,9 @@ class Engine:
 class Server:
     """One `mayfly serve` with a data directory of its own."""
 
-    def __init__(self, *arguments, policy=None, env=None):
+    def __init__(self, *arguments, policy=None, env=None, under=()):
+        """`under`: the words of a program that runs the server (prlimit)."""
+        self.under = list(under)
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="mayfly-it-"))
         self.data = self.dir / "data"
         self.socket = self.dir / "mayfly.sock"
@@ -107,20 +133,21 @@ class Server:
             self.arguments += ["--policy", str(self.dir / "policy.yaml")]
         self.process = None
 
-    def start(self):
-        command = [str(BIN / "mayfly"), "serve", "--data-dir", str(self.data), "--socket", str(self.socket), "--log-format",
+    def start(self, ready="/readyz"):
+        """Ends when the server says 200 at `ready`."""
+        command = [*self.under, str(BIN / "mayfly"), "serve", "--data-dir", str(self.data), "--socket", str(self.socket), "--log-format",
                    "json", *self.arguments]
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(command, stderr=log, stdin=subprocess.DEVNULL,
                                             env={**os.environ, **(self.env or {})})
-        poll_until(self._answers, 60, "the server's readiness")
+        poll_until(lambda: self._answers(ready), 60, "the server's readiness")
         return self
 
-    def _answers(self):
+    def _answers(self, path):
         if self.process.poll() is not None:
             raise AssertionError(f"the server ended with {self.process.returncode}: {self.log()}")
         try:
-            return self.raw("GET", "/readyz")[0] == 200
+            return self.raw("GET", path)[0] == 200
         except OSError:
             return False
 
@@ -190,6 +217,28 @@ class Server:
 
     def run(self, command=None, seconds=120, **spec):
         return self.wait(self.submit(command, **spec), seconds)
+
+    def run_all(self, commands, seconds=300, **spec):
+        """Submits all at once; the tasks in that order when all have ended."""
+        return [self.wait(task, seconds) for task in [self.submit(c, **spec) for c in commands]]
+
+    def cancel(self, task):
+        return self.call("POST", f"/v1/tasks/{task}/cancel", expect=200)
+
+    def refuse(self, spec, headers=None):
+        """(status, problem) of a submit that must not be accepted."""
+        status, _, data = self.raw("POST", "/v1/tasks", json.dumps(spec), {"Content-Type": "application/json", **(headers or {})})
+        if status < 400:
+            raise AssertionError(f"accepted: {spec!r}"[:600])
+        return status, json.loads(data)
+
+    def metric(self, line):
+        """The value of one line of /metrics, as `name` or `name{label="value"}`; 0 when it is not there yet."""
+        for row in self.raw("GET", "/metrics")[2].decode().splitlines():
+            name, _, value = row.rpartition(" ")
+            if name == line:
+                return float(value)
+        return 0.0
 
     def logs(self, task, stream="stdout"):
         status, _, data = self.raw("GET", f"/v1/tasks/{task}/logs?stream={stream}")
