@@ -14,10 +14,19 @@ promised='F01 F02 F04 F05 F07 F08 F10 F11 F13 F14 F26 F28 F32 F34 F35 F38 F40 F4
 names_in_sources() {
   find tests -name '*.cpp' -print0 | xargs -0 cat | tr '\n' ' ' | grep -oE 'TEST_CASE\( *"[^"]+"' | sed 's/^[^"]*"//; s/"$//'
   find tests -name CMakeLists.txt -print0 | xargs -0 cat | tr '\n' ' ' | grep -oE 'add_test\( *NAME "[^"]+"' | sed 's/^[^"]*"//; s/"$//'
+  find tests -name '*_test.py' -print0 | xargs -0 cat | names_in_python
 }
 
+names_in_python() { sed -nE 's/^ +def test_(\w+)\(.*/\1/p' | tr _ ' '; }
+
+# To ctest a Python file is one test, integration.TOPIC of tests/integration/TOPIC_test.py.
 names_in_build() {
-  ctest --test-dir "$1" --show-only=json-v1 | jq -r '.tests[] | select(.command != null) | .name'
+  local names topic
+  names=$(ctest --test-dir "$1" --show-only=json-v1 | jq -r '.tests[] | select(.command != null) | .name')
+  printf '%s\n' "$names"
+  sed -n 's/^integration\.//p' <<<"$names" | while read -r topic; do
+    [ ! -f "tests/integration/${topic}_test.py" ] || names_in_python <"tests/integration/${topic}_test.py"
+  done
 }
 
 if [ "$#" -gt 0 ]; then names=$(names_in_build "$1"); else names=$(names_in_sources); fi
