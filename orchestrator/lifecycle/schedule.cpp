@@ -13,7 +13,12 @@ Change scheduled(WallTime now) {
     task.state = TaskState::starting;
     task.attempts = attempt.number;
     task.pending_reason.clear();
-    if (!task.times.scheduled) task.times.scheduled = now;
+    // Phases tell of the attempt that counts: those of an earlier one that never started are forgotten.
+    task.times.scheduled = now;
+    task.times.prepared.reset();
+    task.times.bound.reset();
+    task.times.first_output.reset();
+    task.times.ended.reset();
     attempt.state = AttemptState::reserved;
   };
   std::vector<NewEvent> events;

@@ -1,5 +1,8 @@
 #include "lifecycle/task_runner.hpp"
 
+#include <boost/asio/this_coro.hpp>
+#include <exception>
+
 #include "lifecycle/adopt.hpp"
 #include "lifecycle/collect.hpp"
 #include "lifecycle/destroy.hpp"
@@ -56,18 +59,8 @@ asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services,
   co_return RunOutcome::over;
 }
 
-}  // namespace
-
-asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
-                                        std::shared_ptr<const Policy> policy, Entry entry) {
-  auto writer = co_await services.logs.open_writer(task.id(), task.attempt().number);
-  if (!writer) {
-    co_await end_without_attempt(task, services, Reason::internal,
-                                 "the log could not be opened: " + writer.error().message);
-    co_return RunOutcome::over;
-  }
-  Attempt attempt(services, task, std::move(policy), std::move(*writer));
-
+asio::awaitable<RunOutcome> live(Attempt& attempt, Services& services, Entry entry) {
+  LiveTask& task = attempt.task;
   auto bound = entry == Entry::launch ? co_await launch(attempt) : co_await adopt(attempt);
   if (!bound) co_return co_await end_by_failure(attempt, services, bound.error());
 
@@ -83,6 +76,29 @@ asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
   co_await release(attempt);
   co_await destroy(task, services);
   co_return RunOutcome::over;
+}
+
+}  // namespace
+
+asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
+                                        std::shared_ptr<const Policy> policy, Entry entry) {
+  auto writer = co_await services.logs.open_writer(task.id(), task.attempt().number);
+  if (!writer) {
+    co_await end_without_attempt(task, services, Reason::internal,
+                                 "the log could not be opened: " + writer.error().message);
+    co_return RunOutcome::over;
+  }
+  Attempt attempt(services, task, std::move(policy), std::move(*writer));
+  std::exception_ptr thrown;
+  try {
+    co_return co_await live(attempt, services, entry);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  // Shutdown: the sandbox stays for the next process, but nothing of this one may still run on its carrier.
+  co_await asio::this_coro::reset_cancellation_state();
+  co_await close_carrier(attempt);
+  std::rethrow_exception(thrown);
 }
 
 asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason,
