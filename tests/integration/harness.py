@@ -255,6 +255,29 @@ class Server:
         _, _, data = self.raw("GET", f"/v1/tasks/{task}/events", headers={"Accept": "application/x-ndjson"}, timeout=300)
         return [json.loads(line) for line in data.splitlines() if line]
 
+    def stream_events(self, task, last_event_id=None):
+        """Server-sent events as they come: (id, type, data) of each. Closing the generator drops the connection."""
+        headers = {} if last_event_id is None else {"Last-Event-ID": str(last_event_id)}
+        connection = self.connection(300)
+        try:
+            connection.request("GET", f"/v1/tasks/{task}/events", headers=headers)
+            answer = connection.getresponse()
+            if answer.status == 204:
+                return
+            if answer.status != 200:
+                raise AssertionError(f"events: {answer.status} {answer.read()[:300]!r}")
+            fields = {}
+            for line in iter(answer.readline, b""):
+                line = line.rstrip(b"\n").decode()
+                if line and not line.startswith(":"):
+                    name, _, value = line.partition(":")
+                    fields[name] = value.removeprefix(" ")
+                elif not line and "data" in fields:
+                    yield int(fields["id"]), fields["event"], json.loads(fields["data"])
+                    fields = {}
+        finally:
+            connection.close()
+
     def artifacts(self, task):
         return {a["path"]: a for a in self.call("GET", f"/v1/tasks/{task}/artifacts", expect=200)["items"]}
 
