@@ -102,7 +102,8 @@ Async<> put(Attempt& attempt, channel::Put piece, std::string_view content, Dead
   co_return Result<>{};
 }
 
-channel::BindSpec make_bind_spec(const TaskRecord& task, const Policy& policy) {
+channel::BindSpec make_bind_spec(const TaskRecord& task, const Policy& policy,
+                                 const std::string& image_path) {
   channel::BindSpec spec;
   spec.argv = task.spec.command;
   spec.script = !task.spec.script.empty();
@@ -111,6 +112,7 @@ channel::BindSpec make_bind_spec(const TaskRecord& task, const Policy& policy) {
               {"TMPDIR", "/tmp"},
               {"LANG", "C.UTF-8"},
               {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}};
+  if (!image_path.empty()) spec.env["PATH"] = image_path;
   for (const auto& [name, value] : task.spec.env) spec.env[name] = value;
   spec.working_dir = task.spec.working_dir;
   spec.has_stdin = !task.spec.stdin_data.empty();
@@ -147,8 +149,9 @@ Async<> put_everything(Attempt& attempt, std::string bind_spec, Deadline deadlin
   co_return co_await put(attempt, std::move(piece), bind_spec, deadline);
 }
 
-Step<> bind(Attempt& attempt, Deadline deadline) {
-  const std::string spec = channel::dump_bind_spec(make_bind_spec(attempt.task.record(), *attempt.policy));
+Step<> bind(Attempt& attempt, std::string image_path, Deadline deadline) {
+  const std::string spec =
+      channel::dump_bind_spec(make_bind_spec(attempt.task.record(), *attempt.policy, image_path));
   auto sent = co_await put_everything(attempt, spec, deadline);
   if (!sent) co_return failed(sent.error(), Phase::start);
   auto stop = check_stop(attempt);
@@ -174,12 +177,13 @@ Step<> bind(Attempt& attempt, Deadline deadline) {
 Step<> launch(Attempt& attempt) {
   auto image = co_await prepare(attempt);
   if (!image) co_return tl::unexpected(std::move(image.error()));
+  std::string image_path = image->path;
   const Deadline deadline = Deadline::in(attempt.task.record().timeouts.start);
   auto step = check_stop(attempt);
   if (step) step = co_await create(attempt, std::move(*image), deadline);
   if (step) step = check_stop(attempt);
   if (step) step = co_await greet(attempt, deadline);
-  if (step) step = co_await bind(attempt, deadline);
+  if (step) step = co_await bind(attempt, std::move(image_path), deadline);
   co_return step;
 }
 

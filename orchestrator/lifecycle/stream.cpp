@@ -46,6 +46,7 @@ void Streamer::look() {
   const Conversation& conversation = attempt_.conversation;
   state_.ended = conversation.view().ended.has_value();
   state_.stop_wanted = attempt_.task.stop_wanted();
+  if (state_.stop_wanted && !state_.stop_wanted_since) state_.stop_wanted_since = now();
   state_.connected = conversation.connected();
   state_.serving = attempt_.carriers.running() > 0;
   state_.last_heard = conversation.view().last_heard;
@@ -58,8 +59,11 @@ asio::awaitable<void> Streamer::report() {
   const RunnerView& view = conversation.view();
   const bool start = view.started && !reported_start_;
   const bool output = view.has_output && !reported_output_;
-  const std::vector<LimitHit> hits(view.limits_hit.begin() + static_cast<std::ptrdiff_t>(reported_limits_),
-                                   view.limits_hit.end());
+  std::vector<LimitHit> hits(view.limits_hit.begin() + static_cast<std::ptrdiff_t>(reported_limits_),
+                             view.limits_hit.end());
+  // A cut log that ends the task is its reason, not a limit that it went on after.
+  if (attempt_.task.record().spec.on_log_limit == OnLogLimit::end_task)
+    std::erase(hits, LimitHit::log_truncated);
   if (start || output || !hits.empty()) {
     reported_start_ |= start;
     reported_output_ |= output;

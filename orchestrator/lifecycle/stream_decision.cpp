@@ -21,7 +21,8 @@ std::optional<StreamDecision> decide_stop(const StreamState& state, MonoTime now
   if (state.kill_sent) return stage(StreamAction::give_up, *state.kill_sent, kKillMargin, now);
   if (state.stop_sent) return stage(StreamAction::kill, *state.stop_sent, state.grace + kStopMargin, now);
   if (state.connected) return StreamDecision{.action = StreamAction::send_stop, .until = {}};
-  return std::nullopt;
+  // No carrier to send it over (the sandbox is paused, perhaps): the engine's kill reaches it all the same.
+  return stage(StreamAction::kill, state.stop_wanted_since.value_or(now), state.grace + kStopMargin, now);
 }
 
 }  // namespace

@@ -11,12 +11,13 @@ namespace mayfly {
 struct StreamState {
   bool ended = false;  // the runner's `ended` stands in the log segment
   bool stop_wanted = false;
-  std::optional<MonoTime> stop_sent;  // when `stop` was sent over the channel
-  std::optional<MonoTime> kill_sent;  // when the engine was asked to kill
-  bool connected = false;             // hello seen on a living carrier
-  bool serving = false;               // a carrier is open
-  MonoTime last_heard{};              // last byte from the runner
-  MonoTime carrier_since{};           // when the present carrier was opened
+  std::optional<MonoTime> stop_wanted_since;  // when that was first seen
+  std::optional<MonoTime> stop_sent;          // when `stop` was sent over the channel
+  std::optional<MonoTime> kill_sent;          // when the engine was asked to kill
+  bool connected = false;                     // hello seen on a living carrier
+  bool serving = false;                       // a carrier is open
+  MonoTime last_heard{};                      // last byte from the runner
+  MonoTime carrier_since{};                   // when the present carrier was opened
   MonoTime retry_not_before{};
   MonoTime total{};  // the task's last moment
   Millis grace{};    // between SIGTERM and SIGKILL inside

@@ -86,7 +86,7 @@ void Runner::pump() {
   life_.stalled(starved_, now_);
   if (progress.moved) life_.had_output(now_);
   const LogQuota& quota = task_->pump().quota();
-  if (quota.passed() && spec_.truncate_log && !told_truncated_) {
+  if (quota.passed() && !told_truncated_) {
     told_truncated_ = true;
     const channel::Truncated truncated{.kept_bytes = quota.kept()};
     link_.send_numbered(channel::kTruncated, truncated.members());

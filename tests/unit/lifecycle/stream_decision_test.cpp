@@ -74,3 +74,13 @@ TEST_CASE("a lost carrier is opened again after its pause also while the task is
   state.stop_sent = kNow;
   REQUIRE(decide_next(state, state.retry_not_before).action == StreamAction::reconnect);
 }
+
+TEST_CASE("F20 a wanted end that no carrier can take goes to the engine") {
+  StreamState state = connected();
+  state.serving = state.connected = false;
+  state.retry_not_before = kNow + std::chrono::hours(1);
+  state.stop_wanted = true;
+  state.stop_wanted_since = kNow;
+  REQUIRE(decide_next(state, kNow).action == StreamAction::wait);
+  REQUIRE(decide_next(state, kNow + state.grace + kStopMargin).action == StreamAction::kill);
+}
