@@ -18,6 +18,12 @@ std::string route_label(const Request& request) {
   return request.route ? request.route->pattern : "none";
 }
 
+// A client that went away or did not read; or our own end, of which the log speaks elsewhere.
+bool is_clients_doing(const Error& error) {
+  return error.code == ErrorCode::cancelled || error.code == ErrorCode::deadline_exceeded ||
+         error.code == ErrorCode::unavailable;
+}
+
 }  // namespace
 
 Api::Api(TaskService& service, BlockingPool& pool, Metrics& metrics, Logger& log, ApiOptions options)
@@ -65,19 +71,21 @@ Response Api::refuse(const Request& request, const Problem& problem) {
   return problem_response(problem, request.id);
 }
 
-void Api::answered(const Request& request, int status, Millis took) {
+void Api::answered(const Request& request, int status, const Result<>& sent, Millis took) {
   const std::string route = route_label(request);
   const MetricLabels labels = {
       {"method", method_label(request)}, {"route", route}, {"status", std::to_string(status)}};
   metrics_.add("mayfly_http_requests_total", labels);
   const MetricLabels route_only = {{"route", route}};
   metrics_.observe("mayfly_http_request_seconds", static_cast<double>(took.count()) / 1000, route_only);
-  log_.debug("http", "answered",
+  const LogLevel level = sent || is_clients_doing(sent.error()) ? LogLevel::debug : LogLevel::error;
+  log_.write(level, "http", sent ? "answered" : "an answer was cut",
              {{"request_id", request.id},
               {"method", request.method},
               {"route", route},
               {"status", std::to_string(status)},
-              {"ms", std::to_string(took.count())}});
+              {"ms", std::to_string(took.count())},
+              {"why", sent ? "" : sent.error().message}});
 }
 
 }  // namespace mayfly::http

@@ -29,7 +29,7 @@ class Api final : public RequestHandler {
   HeadDecision decide(Request& request) override;
   asio::awaitable<Response> respond(const Request& request) override;
   Response refuse(const Request& request, const Problem& problem) override;
-  void answered(const Request& request, int status, Millis took) override;
+  void answered(const Request& request, int status, const Result<>& sent, Millis took) override;
 
   const Router& router() const { return router_; }
 

@@ -46,21 +46,29 @@ asio::awaitable<KeepAlive> Connection::serve_one() {
   RequestHead head;
   auto read = co_await read_request(head, request);
   const MonoTime began = std::chrono::steady_clock::now();
-  int status = 0;
-  KeepAlive keep = KeepAlive::no;
+  if (!read && !read.error()) co_return KeepAlive::no;
+  Response response;
   if (read) {
-    Response response = co_await handler_.respond(request);
-    status = response.status;
-    keep = co_await write_response(request, response, draining_ ? KeepAlive::no : head.keep_alive);
-  } else if (read.error()) {
-    status = read.error()->status;
-    co_await refuse_and_linger(request, *read.error());
+    response = co_await handler_.respond(request);
   } else {
-    co_return KeepAlive::no;
+    response = std::move(*read.error());
   }
+  const KeepAlive keep = read ? keep_after(response, head) : KeepAlive::no;
+  const Result<> sent = co_await write_response(request, response, keep);
+  if (!read) co_await linger();
   const auto took = std::chrono::steady_clock::now() - began;
-  handler_.answered(request, status, std::chrono::duration_cast<Millis>(took));
-  co_return keep;
+  handler_.answered(request, response.status, sent, std::chrono::duration_cast<Millis>(took));
+  co_return sent && !draining_ ? keep : KeepAlive::no;
+}
+
+KeepAlive Connection::keep_after(const Response& response, const RequestHead& head) const {
+  return draining_ || framing_of(response) == Framing::until_close ? KeepAlive::no : head.keep_alive;
+}
+
+Framing Connection::framing_of(const Response& response) const {
+  if (response.status == 204 || response.status == 304) return Framing::none;
+  if (!response.stream || response.stream_length) return Framing::length;
+  return version_ == HttpVersion::http_1_0 ? Framing::until_close : Framing::chunked;
 }
 
 asio::awaitable<tl::expected<void, Connection::Refusal>> Connection::read_request(RequestHead& head,
@@ -178,29 +186,22 @@ tl::unexpected<Connection::Refusal> Connection::stopped(const Request& request, 
   return refused(request, make_problem(408, "request_timeout", "the request did not arrive in time"));
 }
 
-asio::awaitable<KeepAlive> Connection::write_response(const Request& request, Response& response,
-                                                      KeepAlive keep) {
-  const bool bodiless = response.status == 204 || response.status == 304;
-  const bool is_http_1_0 = version_ == HttpVersion::http_1_0;
-  Framing framing = bodiless ? Framing::none : Framing::length;
-  std::uint64_t length = response.body.size();
-  if (response.stream && response.stream_length) length = *response.stream_length;
-  if (response.stream && !response.stream_length)
-    framing = is_http_1_0 ? Framing::until_close : Framing::chunked;
-  if (framing == Framing::until_close) keep = KeepAlive::no;
+Async<> Connection::write_response(const Request& request, Response& response, KeepAlive keep) {
+  const Framing framing = framing_of(response);
+  const auto now = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
   response.headers.set("X-Request-Id", request.id);
-
-  const std::string head = format_head(response, framing, length, keep);
-  const bool with_body = !bodiless && !response.stream && request.method != "HEAD";
+  response.headers.set("Date", format_http_date(now));
+  const std::string head =
+      format_head(response, framing, response.stream_length.value_or(response.body.size()), keep);
+  const bool with_body = framing != Framing::none && request.method != "HEAD";
   auto sent = co_await send(head, with_body ? std::string_view(response.body) : std::string_view());
-  if (sent && response.stream && request.method != "HEAD") sent = co_await write_stream(response, framing);
-  co_return sent && !draining_ ? keep : KeepAlive::no;
+  if (!sent || !response.stream || !with_body) co_return sent;
+  co_return co_await write_stream(response, framing);
 }
 
-asio::awaitable<void> Connection::refuse_and_linger(const Request& request, Response& response) {
-  (void)co_await write_response(request, response, KeepAlive::no);
-  // Closing with unread input makes the kernel send a reset, which can overtake the answer at the client: so
-  // the end is announced first, and what the client still sends is read for a while.
+// Closing with unread input makes the kernel send a reset, which can overtake the answer at the client: so
+// the end is announced first, and what the client still sends is read for a while.
+asio::awaitable<void> Connection::linger() {
   boost::system::error_code ignored;
   socket_.shutdown(StreamSocket::shutdown_send, ignored);
   const Deadline deadline = Deadline::in(times_.linger);
@@ -211,4 +212,5 @@ asio::awaitable<void> Connection::refuse_and_linger(const Request& request, Resp
     discarded += *received;
   }
 }
+
 }  // namespace mayfly::http

@@ -38,8 +38,9 @@ class RequestHandler {
   virtual asio::awaitable<Response> respond(const Request& request) = 0;
   // The answer to a request that broke HTTP itself; the connection closes after it.
   virtual Response refuse(const Request& request, const Problem& problem) = 0;
-  // After the last byte of the answer, or when the connection broke on the way.
-  virtual void answered(const Request& request, int status, Millis took) = 0;
+  // After the last byte of the answer; `sent` is the error that cut it: cancelled when the client went away,
+  // deadline_exceeded when it did not read, else what a streaming body failed with.
+  virtual void answered(const Request& request, int status, const Result<>& sent, Millis took) = 0;
 };
 
 class Connection {
@@ -68,9 +69,11 @@ class Connection {
   tl::unexpected<Refusal> stopped(const Request& request, const Error& error);
   Deadline body_deadline(MonoTime began, std::size_t received) const;
 
-  asio::awaitable<KeepAlive> write_response(const Request& request, Response& response, KeepAlive keep);
+  Async<> write_response(const Request& request, Response& response, KeepAlive keep);
   Async<> write_stream(Response& response, Framing framing);
-  asio::awaitable<void> refuse_and_linger(const Request& request, Response& response);
+  asio::awaitable<void> linger();
+  KeepAlive keep_after(const Response& response, const RequestHead& head) const;
+  Framing framing_of(const Response& response) const;
 
   Async<std::size_t> receive(Deadline deadline);
   Async<std::size_t> receive_some();

@@ -125,7 +125,7 @@ Async<std::size_t> Connection::receive_some() {
   const std::size_t count =
       co_await socket_.async_read_some(into, asio::redirect_error(asio::use_awaitable, error));
   input_.resize(before + count);
-  if (error) co_return fail(ErrorCode::io, "receive: " + error.message());
+  if (error) co_return fail(ErrorCode::cancelled, "receive: " + error.message());
   co_return count;
 }
 
@@ -146,7 +146,7 @@ Async<> Connection::send_piece(std::string_view first, std::string_view second) 
   const std::array pieces = {asio::buffer(first), asio::buffer(second)};
   boost::system::error_code error;
   co_await asio::async_write(socket_, pieces, asio::redirect_error(asio::use_awaitable, error));
-  if (error) co_return fail(ErrorCode::io, "send: " + error.message());
+  if (error) co_return fail(ErrorCode::cancelled, "send: " + error.message());
   co_return Result<>{};
 }
 

@@ -1,7 +1,10 @@
 #include "http/http_types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <chrono>
+#include <cstdio>
 
 namespace mayfly::http {
 namespace {
@@ -152,6 +155,22 @@ std::string format_head(const Response& response, Framing framing, std::uint64_t
   if (framing == Framing::chunked) append_field(head, "Transfer-Encoding", "chunked");
   append_field(head, "Connection", keep == KeepAlive::yes ? "keep-alive" : "close");
   return head.append("\r\n");
+}
+
+std::string format_http_date(WallTime time) {
+  constexpr std::array<const char*, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<const char*, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%s, %02u %s %04d %02d:%02d:%02d GMT",
+                kDays.at(std::chrono::weekday(day).c_encoding()), static_cast<unsigned>(date.day()),
+                kMonths.at(static_cast<unsigned>(date.month()) - 1), static_cast<int>(date.year()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return text.data();
 }
 
 bool accepts_explicitly(const Request& request, std::string_view media_type) {

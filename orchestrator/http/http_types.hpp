@@ -97,6 +97,8 @@ enum class KeepAlive { yes, no };
 // value can not begin another field (response splitting).
 std::string format_head(const Response& response, Framing framing, std::uint64_t length, KeepAlive keep);
 std::string_view reason_phrase(int status);
+// IMF-fixdate (RFC 9110 section 5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT".
+std::string format_http_date(WallTime time);
 
 // Whether the Accept header names this media type itself (wildcards do not count).
 bool accepts_explicitly(const Request& request, std::string_view media_type);

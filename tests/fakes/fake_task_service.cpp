@@ -59,6 +59,7 @@ struct FakeTaskService::Task {
   bool feed_ended = false;
   std::deque<LogRecord> log;
   LogSize log_size;
+  std::optional<Error> log_failure;
   std::vector<UsageSample> usage;
   std::vector<Artifact> artifacts;
   std::map<std::string, std::string> contents;
@@ -80,6 +81,7 @@ class FakeTaskService::Reader final : public LogReader {
     for (;;) {
       auto records = take(max_bytes);
       if (!records.empty() || task_->log_size.complete) co_return records;
+      if (task_->log_failure) co_return tl::unexpected<Error>(*task_->log_failure);
       if (deadline.passed()) co_return fail(ErrorCode::deadline_exceeded, "no output yet");
       co_await task_->changed.wait(deadline);
     }
@@ -291,6 +293,11 @@ void FakeTaskService::add_output(const TaskId& id, LogKind kind, std::string dat
 
 void FakeTaskService::complete_log(const TaskId& id) {
   tasks_.at(id)->log_size.complete = true;
+  tasks_.at(id)->changed.notify();
+}
+
+void FakeTaskService::fail_log(const TaskId& id, Error error) {
+  tasks_.at(id)->log_failure = std::move(error);
   tasks_.at(id)->changed.notify();
 }
 

@@ -41,6 +41,7 @@ class FakeTaskService final : public TaskService {
   void add_event(const TaskId& id, std::string type, Json data = Json::object());
   void add_output(const TaskId& id, LogKind kind, std::string data);
   void complete_log(const TaskId& id);
+  void fail_log(const TaskId& id, Error error);  // behind what was written so far
   void end_task(const TaskId& id, TaskState state, Reason reason, std::optional<int> exit_code);
   void end_feed(const TaskId& id);
   void add_artifact(const TaskId& id, std::string path, std::string content);

@@ -122,12 +122,10 @@ Async<Response> ArtifactsHandler::download_all(const Request& request) {
   auto artifacts = co_await service_.artifacts(request.tenant(), *id);
   if (!artifacts) co_return fail_with(std::move(artifacts));
   const WallTime at = task->times.verdict.value_or(WallTime());
-  TarBody tar = make_tar_body(service_, request.tenant(), *id, std::move(*artifacts), at);
   Response response;
   response.headers.add("Content-Type", "application/x-tar");
   response.headers.add("Content-Disposition", content_disposition(id->str() + ".tar"));
-  response.stream = std::move(tar.body);
-  response.stream_length = tar.length;
+  response.stream = make_tar_body(service_, request.tenant(), *id, std::move(*artifacts), at);
   co_return response;
 }
 

@@ -113,7 +113,6 @@ TEST_CASE("F28 all artifacts come as one tar that another program reads", "[reco
   const RawResponse response = server.call("GET", "/v1/tasks/" + id.str() + "/artifacts.tar");
   REQUIRE(response.status == 200);
   CHECK(response.header("content-type") == "application/x-tar");
-  CHECK(response.header("content-length") == std::to_string(response.body.size()));
   CHECK_FALSE(response.cut);
   const TempDir dir;
   std::ofstream(dir.path() / "all.tar") << response.body;

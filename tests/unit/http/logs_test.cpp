@@ -190,12 +190,30 @@ TEST_CASE("H11 a follower that does not read is bounded and then closed and the 
   CHECK(server.on_loop([&server] { return server.service().watching(); }) == 0);
 }
 
-TEST_CASE("a log that fails on the way is cut so that nobody takes it for whole") {
+TEST_CASE("a log that fails on the way is cut and the log of the server says why") {
+  ApiServer server;
+  const TaskId id = server.add_task();
+  server.post_output(id, LogKind::out, "one\n");
+  server.on_loop([&] {
+    server.service().fail_log(id, Error{.code = ErrorCode::corrupt, .message = "segment 7 is torn"});
+  });
+  RawConnection connection = server.connect();
+  connection.send(format_request("GET", logs_path(id, "?follow=true")));
+  const RawResponse response = connection.read_response();
+  CHECK(response.status == 200);
+  CHECK(response.cut);
+  CHECK(server.eventually([&server] { return server.server().open_connections() == 0; }));
+  CHECK(server.log().text().find("segment 7 is torn") != std::string::npos);
+}
+
+TEST_CASE("a follower is cut when the server stops so that it asks again") {
   ApiServer server;
   const TaskId id = add_task_with_log(server);
   RawConnection connection = server.connect();
   connection.send(format_request("GET", logs_path(id, "?follow=true")));
+  const RawResponse head = connection.read_head();
   connection.read_until("three\n");
   server.drain(Deadline::in(Millis(0)));
-  CHECK(connection.is_closed_by_server());
+  CHECK(head.status == 200);
+  CHECK_THROWS(connection.read_until("0\r\n\r\n"));
 }

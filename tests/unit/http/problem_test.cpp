@@ -67,6 +67,11 @@ TEST_CASE("a header value can not begin another header") {
   CHECK(head.find("X-Name: aX-Evil: bc\r\n") != std::string::npos);
 }
 
+TEST_CASE("Date is written as RFC 9110 wants it") {
+  CHECK(format_http_date(WallTime(Millis(784'111'777'999))) == "Sun, 06 Nov 1994 08:49:37 GMT");
+  CHECK(format_http_date(WallTime(Millis(1'709'164'800'000))) == "Thu, 29 Feb 2024 00:00:00 GMT");
+}
+
 TEST_CASE("an exception of the service is a 500 without its text and stands in the log with the request id") {
   test::ApiServer server;
   server.on_loop([&server] { server.service().throw_text("canary-secret"); });

@@ -101,6 +101,28 @@ TEST_CASE("F34 more connections than allowed wait for room") {
   CHECK(third.read_response().status == 200);
 }
 
+TEST_CASE("H07 hundreds of dripping clients do not keep others from their answers and are cut") {
+  ApiServerOptions options;
+  options.times.head = Millis(1500);
+  options.times.body = Millis(1500);
+  ApiServer server(options);
+  std::vector<RawConnection> slow;
+  for (int i = 0; i < 300; ++i) {
+    slow.push_back(server.connect());
+    slow.back().send(i % 2 ? "GET /livez HT"
+                           : format_request("POST", "/v1/tasks",
+                                            {{"Content-Type", "application/json"}, {"Content-Length", "100"}},
+                                            "{"));
+  }
+  for (int i = 0; i < 20; ++i) CHECK(server.call("GET", "/livez").status == 200);
+  for (RawConnection& connection : slow) {
+    connection.send("x");  // one byte more buys no time
+    CHECK(connection.read_response().status == 408);
+  }
+  slow.clear();
+  CHECK(server.eventually([&server] { return server.server().open_connections() == 0; }));
+}
+
 TEST_CASE("drain closes what is idle or open-ended at once and ends") {
   ApiServer server;
   const TaskId id = server.add_task();

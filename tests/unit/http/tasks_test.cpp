@@ -37,6 +37,7 @@ TEST_CASE("a submitted task is 201 with its place and its tag", "[recorded]") {
   CHECK(shown.body == response.body);
   CHECK(shown.header("etag") == response.header("etag"));
   CHECK(shown.header("cache-control") == "no-store");
+  CHECK(shown.header("date").ends_with(" GMT"));
   CHECK(shown.header("x-content-type-options") == "nosniff");
 }
 
