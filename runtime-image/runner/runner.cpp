@@ -86,7 +86,7 @@ std::int64_t Runner::wake_at() const {
 }
 
 void Runner::wait_for_something() {
-  enum { carrier_in, carrier_out, signals, launch, input, out, err, count };
+  enum { carrier_in, carrier_out, signals, started, input, out, err, count };
   std::array<pollfd, count> asked{};
   const auto ask = [&](int index, int fd, short events) {
     asked[static_cast<std::size_t>(index)] = {fd, events, 0};
@@ -96,7 +96,7 @@ void Runner::wait_for_something() {
   ask(signals, signals_.get(), POLLIN);
   const bool has_task = task_ != nullptr;
   const bool reads_output = has_task && !starved_ && !task_->is_launching();
-  ask(launch, has_task ? task_->status_fd() : -1, POLLIN);
+  ask(started, has_task ? task_->status_fd() : -1, POLLIN);
   ask(input, has_task ? task_->in_fd() : -1, POLLOUT);
   ask(out, reads_output ? task_->pump().out_fd() : -1, POLLIN);
   ask(err, reads_output ? task_->pump().err_fd() : -1, POLLIN);
