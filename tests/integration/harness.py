@@ -339,16 +339,29 @@ class ServerTest(unittest.TestCase):
     def setUpClass(cls):
         cls.server = Server(*cls.arguments, policy=cls.policy)
         cls.addClassCleanup(cls.server.close)
-        cls.server.start()
         cls.engine = Engine()
+        cls.addClassCleanup(cls.sweep)
+        cls.server.start()
+
+    @classmethod
+    def left_over(cls):
+        """Names of what the engine still has of this server."""
+        ours = cls.server.installation()
+        return [o.get("Names", [o.get("Name")])[0].removeprefix("/") for o in cls.engine.sandboxes() + cls.engine.volumes()
+                if (o["Labels"] or {}).get("dev.mayfly.installation") == ours]
 
     @classmethod
     def tearDownClass(cls):
-        ours = cls.server.installation()
-        def left():
-            return [o.get("Names", [o.get("Name")])[0] for o in cls.engine.sandboxes() + cls.engine.volumes()
-                    if (o["Labels"] or {}).get("dev.mayfly.installation") == ours]
-        poll_until(lambda: not left(), 60, f"nothing left on the engine (now {left()})")
+        poll_until(lambda: not cls.left_over(), 60, f"nothing left on the engine (now {cls.left_over()})")
+
+    @classmethod
+    def sweep(cls):
+        """After the verdict: a failed test leaves nothing for the others either."""
+        if not (cls.server.data / "installation").exists():
+            return
+        for name in cls.left_over():
+            kind = "volumes" if name.endswith("-ws") else "containers"
+            cls.engine.request("DELETE", f"/{kind}/{name}?force=true")
 
 
 def sha256(data):
