@@ -69,6 +69,9 @@ trap clean_up EXIT
 install_packages
 ensure_engine
 find_binaries
+if [ "$what" = big ] && grep -qE '__(asan|tsan)_init' "$bin_dir/mayfly"; then
+  die "$bin_dir/mayfly is built with sanitizers, whose memory and speed are their own: build the preset release"
+fi
 scripts/image.sh "$([ "$what" = big ] && echo runtime || echo busybox)"
 start_server "$work"
 scripts/leftovers.sh save "$work/before"
