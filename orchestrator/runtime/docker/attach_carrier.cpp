@@ -1,9 +1,13 @@
 #include "runtime/docker/attach_carrier.hpp"
 
+#include <utility>
+
+#include "base/bytes.hpp"
+
 namespace mayfly::docker {
 namespace {
 
-constexpr std::size_t kMostLogged = 64 * 1024;  // of one carrier's stderr
+constexpr std::size_t kMostLogged = Bytes(64_KiB).count;  // of one carrier's stderr
 constexpr std::size_t kLongestLine = 1024;
 
 }  // namespace

@@ -72,15 +72,14 @@ Async<> DockerRuntime::ping(Deadline deadline) {
 
 Async<Image> DockerRuntime::prepare(const std::string& reference, Deadline deadline) {
   if (!connected_) co_return not_connected();
-  const std::string asked = reference;
-  if (auto checked = docker::check_image_name(asked); !checked) co_return fail_with(std::move(checked));
-  const auto found = co_await engine_.inspect_image(asked, deadline);
+  if (auto checked = docker::check_image_name(reference); !checked) co_return fail_with(std::move(checked));
+  const auto found = co_await engine_.inspect_image(reference, deadline);
   if (!found && found.error().code == ErrorCode::not_found) {
     co_return fail(ErrorCode::not_found,
-                   "image \"" + asked + "\" is not on the engine: pull, build or import it first");
+                   "image \"" + reference + "\" is not on the engine: pull, build or import it first");
   }
   if (!found) co_return fail_with(found);
-  co_return docker::make_image(asked, *found, connected_->engine);
+  co_return docker::make_image(reference, *found, connected_->engine);
 }
 
 Async<std::string> DockerRuntime::create(const SandboxSpec& spec, Deadline deadline) {
@@ -101,11 +100,9 @@ Async<docker::RunnerVolume> DockerRuntime::runner_in_place(Deadline deadline) {
 }
 
 Async<std::unique_ptr<Carrier>> DockerRuntime::channel(const SandboxId& id, Deadline deadline) {
-  const SandboxId sandbox = id;
-  auto stream = co_await engine_.attach(container_name(sandbox), deadline);
+  auto stream = co_await engine_.attach(container_name(id), deadline);
   if (!stream) co_return fail_with(std::move(stream));
-  std::unique_ptr<Carrier> carrier =
-      std::make_unique<docker::AttachCarrier>(*std::move(stream), log_, sandbox);
+  std::unique_ptr<Carrier> carrier = std::make_unique<docker::AttachCarrier>(*std::move(stream), log_, id);
   co_return carrier;
 }
 

@@ -106,13 +106,17 @@ bool is_reserved(std::string_view path) {
                      [&](std::string_view dir) { return is_at_or_under(path, dir); });
 }
 
+tl::unexpected<Error> cannot_cover(const std::string& reference, const std::string& declared) {
+  return fail(ErrorCode::unprocessable, "image \"" + reference + "\" declares a volume at \"" + declared +
+                                            "\", which cannot be covered: build the image without it");
+}
+
 Result<std::vector<std::string>> cover_volumes(const std::string& reference, const ImageInspect& found) {
   std::set<std::string> paths;
   for (const std::string& declared : found.volumes) {
     const auto path = normalise_path(declared);
     if (!path || is_reserved(*path)) {
-      return fail(ErrorCode::unprocessable, "image \"" + reference + "\" declares a volume at \"" + declared +
-                                                "\", which cannot be covered: build the image without it");
+      return cannot_cover(reference, declared);
     }
     // Our own mounts already stand there.
     if (*path != "/workspace" && *path != "/tmp") paths.insert(*path);
