@@ -62,6 +62,7 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) 
 
 HeaderList header_list(const ApiRequest& request, const std::string& token) {
   curl_slist* list = curl_slist_append(nullptr, "Expect:");
+  if (request.body.empty()) list = curl_slist_append(list, "Content-Type:");  // curl would call an empty body a form
   for (const std::string& header : request.headers) list = curl_slist_append(list, header.c_str());
   if (!token.empty()) list = curl_slist_append(list, ("Authorization: Bearer " + token).c_str());
   return HeaderList(list);

@@ -50,6 +50,10 @@ Result<TaskSpec> read_task_file(const std::string& name) {
 Result<TaskSpec> task_of(const std::vector<std::string>& words) {
   if (words.size() == 1 && names_task_file(words.front())) return read_task_file(words.front());
   if (words.empty()) return fail(ErrorCode::invalid_argument, "name a task file, or an image and a command");
+  if (names_task_file(words.front())) {
+    return fail(ErrorCode::invalid_argument,
+                "options come before the task file: mayfly run --outputs DIR " + words.front());
+  }
   return make_task(words);
 }
 

@@ -17,7 +17,8 @@ constexpr Millis kLongestBackoff{30'000};
 asio::awaitable<void> release(Attempt& attempt) {
   const Deadline deadline = Deadline::in(kRelease);
   if (attempt.conversation.connected()) {
-    auto sent = co_await attempt.conversation.send(std::string(channel::kRelease), {}, {}, deadline);
+    auto sent = co_await attempt.conversation.send(std::string(channel::kRelease), std::string(),
+                                                   std::string(), deadline);
     // The runner exits when it has read it: the carrier's end is the answer.
     while (sent && attempt.carriers.running() > 0 && !deadline.passed())
       co_await attempt.task.wake().wait(deadline);

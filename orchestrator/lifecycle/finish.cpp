@@ -75,7 +75,7 @@ std::string list_of(const std::vector<std::string>& names) {
 
 Verdict judge(const channel::Ended& ended, const Collected& collected, Reason first_cause) {
   Verdict verdict = decide_verdict(ended.end, first_cause);
-  if (verdict.message.empty()) verdict.message = ended.message;
+  if (!ended.message.empty()) verdict.message += (verdict.message.empty() ? "" : ": ") + ended.message;
   if (verdict.state != TaskState::succeeded) {
     if (!collected.problem.empty())
       verdict.message += (verdict.message.empty() ? "" : "; ") + collected.problem;

@@ -76,8 +76,9 @@ Step<> greet(Attempt& attempt, Deadline deadline) {
   Runtime& runtime = attempt.services.runtime;
   auto carrier = co_await runtime.channel(attempt.sandbox(), deadline);
   if (!carrier) co_return failed(carrier.error(), Phase::start);
-  attempt.carriers.spawn("conversation",
-                         attempt.conversation.serve(std::move(*carrier), attempt.task.attempt().epoch, {}));
+  attempt.carriers.spawn(
+      "conversation",
+      attempt.conversation.serve(std::move(*carrier), attempt.task.attempt().epoch, std::string()));
   auto started = co_await runtime.start(attempt.sandbox(), deadline);
   if (!started) co_return failed(started.error(), Phase::start);
   auto hello = co_await await_hello(attempt, deadline);
@@ -166,8 +167,8 @@ Step<> bind(Attempt& attempt, std::string image_path, Deadline deadline) {
   const channel::Bind message{.attempt = attempt.task.attempt().id.str(),
                               .spec_bytes = spec.size(),
                               .spec_crc = crc32c(std::as_bytes(std::span(spec.data(), spec.size())))};
-  auto bound =
-      co_await attempt.conversation.send(std::string(channel::kBind), message.members(), {}, deadline);
+  auto bound = co_await attempt.conversation.send(std::string(channel::kBind), message.members(),
+                                                  std::string(), deadline);
   if (!bound) co_return failed(bound.error(), Phase::run);
   co_return tl::expected<void, Failure>{};
 }

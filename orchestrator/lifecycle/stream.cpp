@@ -113,7 +113,7 @@ asio::awaitable<void> Streamer::send_stop() {
                                                        Deadline::in(kEngineCall));
   }
   co_await attempt_.task.update(make_change(apply));
-  auto sent = co_await attempt_.conversation.send(std::string(channel::kStop), stop.members(), {},
+  auto sent = co_await attempt_.conversation.send(std::string(channel::kStop), stop.members(), std::string(),
                                                   Deadline::in(kEngineCall));
   if (!sent) state_.stop_sent.reset();
 }
@@ -208,7 +208,11 @@ Step<channel::Ended> Streamer::run() {
                                        .message = "another runner instance answers in the sandbox"});
     }
     const StreamDecision decision = decide_next(state_, now());
-    if (decision.action == StreamAction::finish) co_return *attempt_.conversation.view().ended;
+    if (decision.action == StreamAction::finish) {
+      // What came while the last report was being saved; nothing numbered follows the end.
+      co_await report();
+      co_return *attempt_.conversation.view().ended;
+    }
     auto failure = co_await perform(decision);
     if (failure) co_return tl::unexpected(std::move(*failure));
   }

@@ -54,7 +54,9 @@ asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services,
   Verdict verdict = decide_verdict_without_end(cause, failure.message);
   std::optional<std::string> gap;
   if (task.attempt().bind_intent) gap = gap_text(failure);
-  co_await finish(task, services, attempt.writer.get(), std::move(verdict), {}, std::move(gap));
+  Collected nothing;
+  co_await finish(task, services, attempt.writer.get(), std::move(verdict), std::move(nothing),
+                  std::move(gap));
   co_await destroy(task, services);
   co_return RunOutcome::over;
 }
@@ -103,8 +105,10 @@ asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
 
 asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason,
                                           std::string message) {
-  co_await finish(task, services, nullptr, decide_verdict_without_end(reason, std::move(message)), {},
-                  std::nullopt);
+  Verdict verdict = decide_verdict_without_end(reason, std::move(message));
+  Collected nothing;
+  std::optional<std::string> no_gap;
+  co_await finish(task, services, nullptr, std::move(verdict), std::move(nothing), std::move(no_gap));
   if (task.record().cleanup_pending) co_await destroy(task, services);
 }
 

@@ -6,13 +6,14 @@
 
 namespace mayfly {
 
-// The least and the most that anybody may write; a policy's ceilings stand below. Documented in
-// docs/limits.md.
+// The least and the most that can be meant at all. What a sandbox needs at least, and why, is said by
+// admission (policy/quantities.cpp, docs/policies.md); a policy's ceilings stand below.
 namespace limit_bounds {
 inline constexpr Range<std::int64_t> kMillicpus{10, 1'024'000};
-inline constexpr Range<Bytes> kMemory{4_MiB, Bytes{1ULL << 50U}};
-inline constexpr Range<Bytes> kTmpfs{64_KiB, Bytes{1ULL << 50U}};  // a tmpfs of size 0 would have no limit
-inline constexpr Range<Bytes> kLog{1_KiB, Bytes{1ULL << 50U}};
+inline constexpr Bytes kMostBytes{1ULL << 44U};
+inline constexpr Range<Bytes> kMemory{Bytes{1}, kMostBytes};
+inline constexpr Range<Bytes> kTmpfs{Bytes{1}, kMostBytes};  // a tmpfs of size 0 would have no limit
+inline constexpr Range<Bytes> kLog{1_KiB, kMostBytes};
 inline constexpr Range<std::uint64_t> kPids{1, 4'194'304};        // the kernel's PID_MAX_LIMIT
 inline constexpr Range<std::uint64_t> kOpenFiles{16, 1'048'576};  // the kernel's fs.nr_open
 inline constexpr Millis kLongest = std::chrono::hours(24 * 365);

@@ -30,12 +30,13 @@ std::vector<LimitHit> LimitWatch::look(const CgroupSample& now, DiskSpace disk) 
   return hits;
 }
 
-LimitWatch::End LimitWatch::look_at_end(const CgroupSample& now, MainEnd how) {
+LimitWatch::End LimitWatch::look_at_end(const CgroupSample& now, MainEnd how, DiskSpace disk) {
   End end;
   const bool risen = now.oom_kills.value_or(0) > oom_kills_;
   end.oom_killed_main = risen && how == MainEnd::killed_by_kernel_or_task;
   if (risen && !end.oom_killed_main) note(LimitHit::memory, end.hits);
   look_at_pids(now, end.hits);
+  if (disk == DiskSpace::none_left) note(LimitHit::disk, end.hits);
   return end;
 }
 

@@ -26,7 +26,7 @@ class LimitWatch {
     bool oom_killed_main = false;
   };
   // 137 alone is never called OOM: it takes a SIGKILL that was not ours, and a rise of the count.
-  End look_at_end(const CgroupSample& now, MainEnd how);
+  End look_at_end(const CgroupSample& now, MainEnd how, DiskSpace disk);
 
  private:
   void note(LimitHit hit, std::vector<LimitHit>& hits);

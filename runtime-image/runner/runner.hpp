@@ -54,6 +54,7 @@ class Runner {
   void reap();
   void pump();
   void look_at_limits();
+  DiskSpace disk_space() const;
   void report();
   void tell_limits(const std::vector<LimitHit>& hits);
   ProcessEnd process_end() const;

@@ -97,12 +97,16 @@ void Runner::pump() {
   if (task_->pump().at_end() || (life_.is_tree_gone() && progress.empty)) life_.drained();
 }
 
+// A workspace that the inputs had filled is no limit that the task hit.
+DiskSpace Runner::disk_space() const {
+  return !disk_was_full_ && is_full(workspace_.get()) ? DiskSpace::none_left : DiskSpace::left;
+}
+
 void Runner::look_at_limits() {
   reap();
   const CgroupSample& sample = meter_.look();
   if (life_.main_is_alive()) {
-    const bool full = !disk_was_full_ && is_full(workspace_.get());
-    tell_limits(watch_.look(sample, full ? DiskSpace::none_left : DiskSpace::left));
+    tell_limits(watch_.look(sample, disk_space()));
     life_.used_cpu(meter_.task_cpu_ms(), now_);
   }
   // Not onto a carrier that takes nothing: samples would pile up.
@@ -139,7 +143,7 @@ void Runner::report() {
     const MainEnd how = !by_kill             ? MainEnd::by_itself
                         : life_.has_killed() ? MainEnd::killed_by_us
                                              : MainEnd::killed_by_kernel_or_task;
-    const auto last = watch_.look_at_end(meter_.look(), how);
+    const auto last = watch_.look_at_end(meter_.look(), how, disk_space());
     tell_limits(last.hits);
     ended.end.oom_killed_main = last.oom_killed_main;
     ended.usage = meter_.usage(life_.stalled_ms(now_));

@@ -44,3 +44,10 @@ TEST_CASE("everything in place is a success") {
   REQUIRE(verdict.state == TaskState::succeeded);
   REQUIRE(verdict.reason == Reason::none);
 }
+
+TEST_CASE("what the runner said of the end stands in the message") {
+  channel::Ended end = ended(127);
+  end.end.cause = Reason::command_not_found;
+  end.message = "exec /no/such: No such file or directory";
+  REQUIRE_THAT(judge(end, {}, Reason::none).message, Catch::Contains("exec /no/such"));
+}

@@ -33,7 +33,7 @@ TEST_CASE("F11 a child killed for memory is a note at the second look and told o
 TEST_CASE("F11 the main process killed for memory takes a SIGKILL that was not ours and a risen count") {
   LimitWatch watch;
   watch.begin(counted(0));
-  const auto end = watch.look_at_end(counted(1), MainEnd::killed_by_kernel_or_task);
+  const auto end = watch.look_at_end(counted(1), MainEnd::killed_by_kernel_or_task, DiskSpace::left);
   CHECK(end.oom_killed_main);
   CHECK(end.hits.empty());
 }
@@ -41,13 +41,14 @@ TEST_CASE("F11 the main process killed for memory takes a SIGKILL that was not o
 TEST_CASE("F11 a SIGKILL alone is not called out of memory") {
   LimitWatch watch;
   watch.begin(counted(1));
-  CHECK_FALSE(watch.look_at_end(counted(1), MainEnd::killed_by_kernel_or_task).oom_killed_main);
+  CHECK_FALSE(
+      watch.look_at_end(counted(1), MainEnd::killed_by_kernel_or_task, DiskSpace::left).oom_killed_main);
 }
 
 TEST_CASE("F11 memory that ran out of a child just before a good end is a note") {
   LimitWatch watch;
   watch.begin(counted(0));
-  const auto end = watch.look_at_end(counted(1), MainEnd::by_itself);
+  const auto end = watch.look_at_end(counted(1), MainEnd::by_itself, DiskSpace::left);
   CHECK_FALSE(end.oom_killed_main);
   CHECK(end.hits == Hits{LimitHit::memory});
 }
@@ -55,7 +56,7 @@ TEST_CASE("F11 memory that ran out of a child just before a good end is a note")
 TEST_CASE("F11 our own SIGKILL is never out of memory") {
   LimitWatch watch;
   watch.begin(counted(0));
-  const auto end = watch.look_at_end(counted(1), MainEnd::killed_by_us);
+  const auto end = watch.look_at_end(counted(1), MainEnd::killed_by_us, DiskSpace::left);
   CHECK_FALSE(end.oom_killed_main);
   CHECK(end.hits == Hits{LimitHit::memory});
 }
@@ -65,7 +66,8 @@ TEST_CASE("F11 a child killed earlier does not explain the main process's death"
   watch.begin(counted(0));
   watch.look(counted(1), DiskSpace::left);
   watch.look(counted(1), DiskSpace::left);
-  CHECK_FALSE(watch.look_at_end(counted(1), MainEnd::killed_by_kernel_or_task).oom_killed_main);
+  CHECK_FALSE(
+      watch.look_at_end(counted(1), MainEnd::killed_by_kernel_or_task, DiskSpace::left).oom_killed_main);
 }
 
 TEST_CASE("R01 refused forks are a note at once and at the end") {
@@ -73,10 +75,10 @@ TEST_CASE("R01 refused forks are a note at once and at the end") {
   watch.begin(counted(0, 7));
   CHECK(watch.look(counted(0, 7), DiskSpace::left).empty());
   CHECK(watch.look(counted(0, 9), DiskSpace::left) == Hits{LimitHit::pids});
-  CHECK(watch.look_at_end(counted(0, 10), MainEnd::by_itself).hits.empty());
+  CHECK(watch.look_at_end(counted(0, 10), MainEnd::by_itself, DiskSpace::left).hits.empty());
   LimitWatch late;
   late.begin(counted(0, 7));
-  CHECK(late.look_at_end(counted(0, 8), MainEnd::by_itself).hits == Hits{LimitHit::pids});
+  CHECK(late.look_at_end(counted(0, 8), MainEnd::by_itself, DiskSpace::left).hits == Hits{LimitHit::pids});
 }
 
 TEST_CASE("R03 a full workspace is a note") {
@@ -102,4 +104,10 @@ TEST_CASE("a quota of zero has no limit") {
   LogQuota quota(0);
   CHECK(quota.admit(1U << 30U) == 1U << 30U);
   CHECK_FALSE(quota.passed());
+}
+
+TEST_CASE("F32 a task that fills its workspace and ends at once has hit its disk limit") {
+  LimitWatch watch;
+  watch.begin(counted(0));
+  CHECK(watch.look_at_end(counted(0), MainEnd::by_itself, DiskSpace::none_left).hits == Hits{LimitHit::disk});
 }
