@@ -113,8 +113,13 @@ std::string_view Link::output(std::size_t max) {
 
 void Link::wrote(std::size_t n) {
   wire_begin_ += n;
-  if (wire_begin_ < wire_.size()) return;
-  wire_.clear();
+  if (wire_begin_ == wire_.size()) {
+    wire_.clear();
+  } else if (2 * wire_begin_ >= wire_.size()) {
+    wire_.erase(0, wire_begin_);  // a writer that never catches up must not make it grow
+  } else {
+    return;
+  }
   wire_begin_ = 0;
 }
 

@@ -89,6 +89,13 @@ void read_outputs(const Field& list, std::vector<std::string>& outputs) {
     }
     outputs.push_back(*std::move(pattern));
   }
+  // They travel to the runner in the head of one record, which holds 12 KiB (docs/channel.md).
+  constexpr std::size_t kOutputsBytes = 4096;
+  if (const std::size_t bytes = dump_json(Json(outputs)).size(); bytes > kOutputsBytes) {
+    list.add_fault("out_of_range", "the patterns are " + std::to_string(bytes) +
+                                       " bytes together as JSON, at most " + std::to_string(kOutputsBytes) +
+                                       " are taken: use wider patterns");
+  }
 }
 
 }  // namespace

@@ -173,3 +173,15 @@ TEST_CASE("a new orchestrator continues the numbers where the runner stands") {
   REQUIRE(link.send_numbered("stop", "") == 18);
   REQUIRE(link.taken() == 3);
 }
+
+TEST_CASE("a writer that never catches up does not make the wire grow") {
+  Pair pair;
+  std::size_t longest = 0;
+  for (int i = 0; i < 5000; ++i) {
+    pair.a.send_plain("ping", "", std::string(100, 'x'));
+    const std::string_view wire = pair.a.output();
+    longest = std::max(longest, wire.size());
+    pair.a.wrote(wire.size() > 150 ? wire.size() - 20 : 0);
+  }
+  REQUIRE(longest < 4096);
+}

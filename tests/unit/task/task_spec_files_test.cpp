@@ -72,6 +72,12 @@ TEST_CASE("inline inputs have at most one MiB together and 256 files") {
   CHECK(faults_of(spec_with_inputs(many)) == Faults{"/inputs out_of_range"});
 }
 
+TEST_CASE("output patterns are bounded together since they travel in one record") {
+  CHECK(faults_of(spec_with("outputs", std::vector<std::string>(4, std::string(1000, 'a')))).empty());
+  CHECK(faults_of(spec_with("outputs", std::vector<std::string>(5, std::string(1000, 'a')))) ==
+        Faults{"/outputs out_of_range"});
+}
+
 TEST_CASE("outputs are patterns below the workspace") {
   CHECK(faults_of(spec_with("outputs", {"out/**", "*.txt", "a/[a-z]?.bin"})).empty());
   CHECK(faults_of(spec_with("outputs", {"ok", "../x"})) == Faults{"/outputs/1 bad_format"});
