@@ -63,8 +63,10 @@ spec:
         self.assertEqual("alive", lines[-1], lines)
         self.assertEqual(3, lines.count("tmpfs"))
         full = [line for line in lines if "No space left on device" in line]
-        self.assertEqual(2 + 3, len(full), lines)  # two times no inodes, three times no bytes
+        self.assertEqual(["/tmp", "/workspace"], [line.split()[3].rpartition("/")[0] for line in full], lines)  # no inodes
+        self.assertIn("File size limit exceeded", lines)  # a file cannot be bigger than the biggest of the three
         sizes = [int(line) for line in lines if line.isdigit()]
+        # No bytes: the files end where their file systems do.
         for size, limit in zip(sizes, (8 * MIB, 4 * MIB, 16 * MIB), strict=True):
             self.assertIn(size, range(limit - 64 * 1024, limit + 1))
 
@@ -157,7 +159,7 @@ spec:
             self.assertTrue(self.server.logs(task, "stderr") == bytes(700000) + b"rear-%d" % code, f"stderr of exit {code}")
 
     def test_R11_signals_are_told_by_their_number(self):
-        signals = (1, 2, 3, 6, 9, 11, 13, 15, 31, 64)
+        signals = (1, 2, 6, 9, 11, 13, 15, 31, 64)
         tasks = [(number, self.server.submit(f"head -c 300000 /dev/zero; printf tail; kill -{number} $$; sleep 100"))
                  for number in signals]
         for number, task in tasks:

@@ -10,6 +10,7 @@
 #include "attack/profile_table.hpp"
 #include "runtime/docker/hardened_profile.hpp"
 #include "support/docker_node.hpp"
+#include "support/greet_runner.hpp"
 
 using namespace mayfly;
 using test::DockerNode;
@@ -23,6 +24,8 @@ struct LiveSandbox {
     node.engine.must(node.runtime.create(spec, DockerNode::soon()));
     carrier = node.engine.must(node.runtime.channel(spec.id, DockerNode::soon()));
     node.engine.must(node.runtime.start(spec.id, DockerNode::soon()));
+    // Before its hello the process may still be the OCI runtime's own, on its way to the runner.
+    node.engine.must(test::greet_runner(*carrier, "nonce", DockerNode::soon()));
     inspect = node.engine.must(
         node.engine.engine->inspect_container(docker::container_name(spec.id), DockerNode::soon()));
   }

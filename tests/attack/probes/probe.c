@@ -16,6 +16,7 @@ static const struct Subcommand kSubcommands[] = {
     {"meddle", probe_meddle},     {"files", probe_files},           {"writable", probe_writable},
     {"network", probe_network},   {"forks", probe_forks},           {"threads", probe_threads},
     {"ipc", probe_ipc},           {"hoard", probe_hoard},           {"identity", probe_identity},
+    {"socket", probe_socket},
 };
 
 void report(const char* name, long result) {

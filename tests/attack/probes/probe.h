@@ -16,4 +16,5 @@ int probe_forks(int argc, char** argv);       // R01: processes until there are 
 int probe_threads(int argc, char** argv);     // R01
 int probe_ipc(int argc, char** argv);         // R05: message queues, semaphores, shared memory
 int probe_hoard(int argc, char** argv);       // R05: shared memory until the kernel ends it
+int probe_socket(int argc, char** argv);      // P03: a socket at PATH
 int probe_identity(int argc, char** argv);    // C07: user ids and effective capabilities

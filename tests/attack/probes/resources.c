@@ -200,3 +200,12 @@ int probe_hoard(int argc, char** argv) {
   report("hoard", -1);
   return 0;
 }
+
+// A socket's name at PATH that stays when its process has ended.
+int probe_socket(int argc, char** argv) {
+  if (argc != 1) return 64;
+  struct sockaddr_un to = {.sun_family = AF_UNIX};
+  strncpy(to.sun_path, argv[0], sizeof to.sun_path - 1);
+  report("bind", bind(socket(AF_UNIX, SOCK_STREAM, 0), (const struct sockaddr*)&to, sizeof to));
+  return 0;
+}
