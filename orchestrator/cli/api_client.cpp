@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "base/file.hpp"
 
@@ -62,7 +63,8 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) 
 
 HeaderList header_list(const ApiRequest& request, const std::string& token) {
   curl_slist* list = curl_slist_append(nullptr, "Expect:");
-  if (request.body.empty()) list = curl_slist_append(list, "Content-Type:");  // curl would call an empty body a form
+  if (request.body.empty())
+    list = curl_slist_append(list, "Content-Type:");  // curl would call an empty body a form
   for (const std::string& header : request.headers) list = curl_slist_append(list, header.c_str());
   if (!token.empty()) list = curl_slist_append(list, ("Authorization: Bearer " + token).c_str());
   return HeaderList(list);
@@ -175,6 +177,22 @@ std::string percent_encode(std::string_view text) {
     }
   }
   return encoded;
+}
+
+std::string percent_decode(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* const digits = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      decoded.push_back(static_cast<char>(byte));
+      i += 2;
+    } else {
+      decoded.push_back(text[i]);
+    }
+  }
+  return decoded;
 }
 
 Error problem_of(const ApiResponse& response) {

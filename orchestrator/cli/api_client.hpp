@@ -60,6 +60,8 @@ class ApiClient {
 
 // For one segment of a path or a value of a query.
 std::string percent_encode(std::string_view text);
+// What percent_encode made; a broken escape stays as it is.
+std::string percent_decode(std::string_view text);
 // An error answer (RFC 9457) as an Error.
 Error problem_of(const ApiResponse& response);
 

@@ -118,6 +118,15 @@ Result<> save_artifact(ApiClient& api, const std::string& id, const std::string&
   return fetch_artifact(api, id, path, file->get());
 }
 
+// The file's name as bytes: `path` is its text for people, `href` holds every byte.
+std::string name_in(const Json& item) {
+  constexpr std::string_view kBorder = "/artifacts/";
+  const std::string href = item.value("href", std::string());
+  const std::size_t at = href.find(kBorder);
+  return at == std::string::npos ? item.value("path", std::string())
+                                 : percent_decode(std::string_view(href).substr(at + kBorder.size()));
+}
+
 }  // namespace
 
 int show_logs(ApiClient& api, const std::string& id, const LogOptions& options) {
@@ -174,8 +183,9 @@ int show_artifacts(ApiClient& api, const std::string& id, const ArtifactOptions&
   const Json items = listed->value("items", Json::array());
   if (options.directory) {
     for (const Json& item : items) {
-      const std::string path = item.value("path", std::string());
-      if (!options.path.empty() && path != options.path) continue;
+      const std::string path = name_in(item);
+      if (!options.path.empty() && path != options.path && item.value("path", std::string()) != options.path)
+        continue;
       auto saved = save_artifact(api, id, path, *options.directory);
       if (!saved) return refused(saved.error());
     }

@@ -34,14 +34,6 @@ asio::awaitable<void> sync_log(Services& services, LogWriter& writer, const Task
   }
 }
 
-asio::awaitable<void> seal(Services& services, const TaskId& id) {
-  auto sealed = co_await services.logs.seal(id);
-  if (!sealed) {
-    services.log.error("lifecycle", "a log could not be sealed",
-                       {{"task_id", id.str()}, {"error", sealed.error().message}});
-  }
-}
-
 Json event_of(const Verdict& verdict) {
   Json data{
       {"state", name_of(verdict.state)}, {"reason", name_of(verdict.reason)}, {"message", verdict.message}};
@@ -93,6 +85,14 @@ Verdict judge(const channel::Ended& ended, const Collected& collected, Reason fi
   return verdict;
 }
 
+asio::awaitable<void> seal_log(Services& services, TaskId id) {
+  auto sealed = co_await services.logs.seal(id);
+  if (!sealed) {
+    services.log.error("lifecycle", "a log could not be sealed",
+                       {{"task_id", id.str()}, {"error", sealed.error().message}});
+  }
+}
+
 asio::awaitable<void> finish(LiveTask& task, Services& services, LogWriter* writer, Verdict verdict,
                              Collected collected, std::optional<std::string> gap) {
   if (writer != nullptr) co_await sync_log(services, *writer, task.id(), gap);
@@ -105,8 +105,6 @@ asio::awaitable<void> finish(LiveTask& task, Services& services, LogWriter* writ
       saved = co_await services.store.save_artifacts(task.id(), collected.artifacts);
     }
   }
-  if (writer != nullptr) writer->close();
-  co_await seal(services, task.id());
   const bool has_sandbox = !task.attempt().id.empty();
   auto apply = [&verdict, has_sandbox, now = services.clock.wall()](TaskRecord& record,
                                                                     AttemptRecord& attempt) {
@@ -124,6 +122,9 @@ asio::awaitable<void> finish(LiveTask& task, Services& services, LogWriter* writ
   std::vector<NewEvent> events;
   events.push_back({.type = "task.ended", .data = event_of(verdict)});
   co_await task.update(make_change(apply, std::move(events)));
+  // Only now: a log that is sealed is never opened for writing again.
+  if (writer != nullptr) writer->close();
+  co_await seal_log(services, task.id());
   observe_phases(services.metrics, task.record().times);
 }
 

@@ -19,9 +19,10 @@ tl::expected<void, Failure> check_stop(const Attempt& attempt) {
 }
 
 Step<Image> prepare(Attempt& attempt) {
-  const TaskRecord& task = attempt.task.record();
-  auto image =
-      co_await attempt.services.runtime.prepare(task.spec.image, Deadline::in(task.timeouts.prepare));
+  const std::string reference =
+      attempt.task.record().spec.image;  // a copy: a change that is saved meanwhile replaces the record
+  const Millis patience = attempt.task.record().timeouts.prepare;
+  auto image = co_await attempt.services.runtime.prepare(reference, Deadline::in(patience));
   if (!image) co_return failed(image.error(), Phase::prepare);
   auto apply = [id = image->id, now = attempt.services.clock.wall()](TaskRecord& record,
                                                                      AttemptRecord& tried) {
@@ -30,8 +31,7 @@ Step<Image> prepare(Attempt& attempt) {
     tried.state = AttemptState::preparing;
   };
   std::vector<NewEvent> events;
-  events.push_back(
-      {.type = "image.resolved", .data = Json{{"image", task.spec.image}, {"digest", image->id}}});
+  events.push_back({.type = "image.resolved", .data = Json{{"image", reference}, {"digest", image->id}}});
   // This save is also the intent to create: the sandbox's name is reserved in the attempt.
   co_await attempt.task.update(make_change(apply, std::move(events)));
   co_return std::move(*image);
@@ -129,7 +129,8 @@ channel::BindSpec make_bind_spec(const TaskRecord& task, const Policy& policy,
 }
 
 Async<> put_everything(Attempt& attempt, std::string bind_spec, Deadline deadline) {
-  const TaskSpec& spec = attempt.task.record().spec;
+  const TaskSpec spec =
+      attempt.task.record().spec;  // a copy: every saved change replaces the record meanwhile
   for (const InputFile& input : spec.inputs) {
     channel::Put piece{
         .target = channel::PutTarget::workspace, .path = input.path, .mode = input.mode, .offset = 0};

@@ -1,6 +1,7 @@
 // Phase: recover. What an earlier process left unfinished is put back where it stood.
 #include "lifecycle/control_plane.hpp"
 #include "lifecycle/destroy.hpp"
+#include "lifecycle/finish.hpp"
 #include "lifecycle/task_runner.hpp"
 
 namespace mayfly {
@@ -40,6 +41,7 @@ asio::awaitable<void> ControlPlane::continue_task(LivePtr task) {
   while (!engine_up_) co_await schedule_due_.wait(Deadline::in(std::chrono::seconds(1)));
   RunOutcome outcome = RunOutcome::over;
   if (is_terminal(task->record().state)) {
+    co_await seal_log(services_, task->id());
     co_await destroy(*task, services_);
   } else if (!task->attempt().bind_intent) {
     // No bind intent on disk: the user's process never started, so a new attempt does no harm.

@@ -38,7 +38,13 @@ class PendingLogReader final : public LogReader {
       if (deadline.passed()) co_return fail(ErrorCode::deadline_exceeded, "no output yet");
       co_await task->changed().wait(deadline);
     }
-    co_return co_await reader_->next(max_bytes, deadline);
+    // Looked at before the read: what was written until then is found by it.
+    const bool over = task_.expired();
+    auto records = co_await reader_->next(max_bytes, over ? Deadline::in(Millis(0)) : deadline);
+    // A task that is over and could not seal its log (the disk was full) has no more to say.
+    if (!records && records.error().code == ErrorCode::deadline_exceeded && over)
+      co_return std::vector<LogRecord>{};
+    co_return records;
   }
 
  private:
@@ -131,6 +137,7 @@ Async<LogSize> ControlPlane::log_size(TenantId tenant, TaskId id) {
   if (!size && size.error().code == ErrorCode::not_found) {
     co_return LogSize{.out = 0, .err = 0, .complete = is_terminal(known->state)};
   }
+  if (size && !find_live(id) && is_terminal(known->state)) size->complete = true;
   co_return size;
 }
 
