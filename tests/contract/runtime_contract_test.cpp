@@ -4,9 +4,8 @@
 #include <optional>
 
 #include "async/with_deadline.hpp"
-#include "channel/link.hpp"
-#include "channel/messages.hpp"
 #include "contract/runtime_backends.hpp"
+#include "support/greet_runner.hpp"
 
 using namespace mayfly;
 using test::BackendUnderTest;
@@ -59,29 +58,6 @@ std::optional<SandboxListing> find_ours(BackendUnderTest& backend, const Sandbox
   return std::nullopt;
 }
 
-// Sends the opening lines and reads until the hello that answers them.
-Async<channel::Hello> greet(Carrier& carrier, std::string nonce) {
-  channel::Link link(channel::Outbox(0, 0, channel::Outbox::Memory::lazy));
-  link.begin_epoch(1);
-  link.send_newline();
-  link.send_plain(channel::kAttach, channel::Attach{nonce, 0}.members());
-  const std::string opening(link.output());
-  const std::span<const char> text(opening);
-  if (auto sent = co_await carrier.write(std::as_bytes(text)); !sent) co_return fail_with(std::move(sent));
-  std::array<std::byte, 16384> buffer;
-  for (;;) {
-    const auto size = co_await carrier.read_some(buffer);
-    if (!size) co_return fail_with(size);
-    if (*size == 0) co_return fail(ErrorCode::protocol, "the carrier ended before a hello");
-    link.feed({reinterpret_cast<const char*>(buffer.data()), *size});
-    while (const auto incoming = link.next()) {
-      if (incoming->method != channel::kHello) continue;
-      auto hello = channel::parse_hello(incoming->body);
-      if (hello && hello->nonce == nonce) co_return hello;
-    }
-  }
-}
-
 Async<> read_to_end(Carrier& carrier) {
   std::array<std::byte, 4096> buffer;
   for (;;) {
@@ -102,7 +78,7 @@ Running run_one(BackendUnderTest& backend) {
   must(backend, backend.runtime().create(running.spec, soon()));
   running.carrier = must(backend, backend.runtime().channel(running.spec.id, soon()));
   must(backend, backend.runtime().start(running.spec.id, soon()));
-  running.hello = must(backend, with_deadline(greet(*running.carrier, "nonce"), soon(), "hello"));
+  running.hello = must(backend, test::greet_runner(*running.carrier, "nonce", soon()));
   return running;
 }
 
