@@ -35,7 +35,10 @@ case $1 in
     { found | sort; counts; } >"$2"
     ;;
   check)
-    new=$(comm -13 <(grep -E '^(container|volume|cgroup) ' "$2" | sort) <(found | sort))
+    [ -r "$2" ] || die "no such file: $2"
+    now=$(found | sort) # not in a process substitution, whose failure would pass for nothing found
+    figures=$(counts)
+    new=$(comm -13 <(grep -E '^(container|volume|cgroup) ' "$2" | sort) <([ -z "$now" ] || printf '%s\n' "$now"))
     bad=0
     if [ -n "$new" ]; then
       printf 'left over:\n%s\n' "$new"
@@ -47,7 +50,7 @@ case $1 in
         printf 'left over: %s %s, before %s\n' "$what" "$now" "$before"
         bad=1
       fi
-    done < <(counts)
+    done <<<"$figures"
     [ "$bad" -eq 0 ] || exit 1
     echo 'leftovers: none'
     ;;

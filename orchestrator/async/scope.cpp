@@ -42,12 +42,12 @@ Scope::~Scope() {
 void Scope::spawn(std::string name, asio::awaitable<void> work) {
   auto child = children_.insert(children_.end(), std::make_shared<Child>());
   (*child)->name = std::move(name);
-  auto on_end = [this, child](std::exception_ptr thrown) { finished(child, thrown); };
+  auto on_end = [this, child](const std::exception_ptr& thrown) { finished(child, thrown); };
   asio::co_spawn(executor_, std::move(work),
                  asio::bind_cancellation_slot((*child)->signal.slot(), std::move(on_end)));
 }
 
-void Scope::finished(Children::iterator child, std::exception_ptr thrown) {
+void Scope::finished(Children::iterator child, const std::exception_ptr& thrown) {
   if (const auto failure = failure_of(thrown)) {
     log_.error("scope", "a background coroutine failed", {{"name", (*child)->name}, {"what", *failure}});
   }

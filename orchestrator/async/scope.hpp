@@ -34,7 +34,7 @@ class Scope {
  private:
   struct Child;
   using Children = std::list<std::shared_ptr<Child>>;
-  void finished(Children::iterator child, std::exception_ptr thrown);
+  void finished(Children::iterator child, const std::exception_ptr& thrown);
 
   asio::any_io_executor executor_;
   Logger& log_;

@@ -61,10 +61,14 @@ class LogPrinter {
     return text;
   }
 
+  // Why it stopped taking, when it did.
+  const Result<>& outcome() const { return failed_; }
+
   bool take_line(std::string_view line) {
     if (line.empty()) return true;  // heartbeat
     const auto record = parse_json(line, {.bytes = 16U << 20U, .depth = 16, .values = 10'000});
-    if (!record || !record->is_object()) return false;
+    if (!record || !record->is_object())
+      return give_up(fail(ErrorCode::protocol, "the server sent a log record that cannot be read"));
     const std::string kind = record->value("kind", std::string());
     if (kind != "data") {
       say("log " + kind + ": " + dump_json(record->value("detail", Json::object())));
@@ -73,19 +77,26 @@ class LogPrinter {
     const bool err = record->value("stream", std::string()) == "stderr";
     const auto bytes = record->contains("text") ? Result<std::string>((*record)["text"].get<std::string>())
                                                 : decode_base64(record->value("data_base64", std::string()));
-    if (!bytes) return false;
+    if (!bytes) return give_up(fail_with(bytes));
     seen_[err ? 1 : 0] += bytes->size();
     return print(err ? STDERR_FILENO : STDOUT_FILENO, *bytes);
   }
 
  private:
-  bool print(int fd, const std::string& bytes) const {
+  bool print(int fd, const std::string& bytes) {
     const std::string text = !options_.raw && isatty(fd) == 1 ? escape_for_terminal(bytes) : bytes;
-    return write_all(fd, std::as_bytes(std::span(text.data(), text.size()))).has_value();
+    auto written = write_all(fd, std::as_bytes(std::span(text.data(), text.size())));
+    return written || give_up(std::move(written));
+  }
+
+  bool give_up(Result<> why) {
+    failed_ = std::move(why);
+    return false;
   }
 
   const LogOptions& options_;
   std::uint64_t seen_[2] = {0, 0};
+  Result<> failed_;
 };
 
 Result<> fetch_artifact(ApiClient& api, const std::string& id, const std::string& path, int fd) {
@@ -142,6 +153,7 @@ int show_logs(ApiClient& api, const std::string& id, const LogOptions& options) 
     ApiRequest request{.method = "GET", .path = task_path(id) + "/logs" + printer.query()};
     request.headers = {"Accept: application/x-ndjson"};
     auto streamed = api.stream(request, take);
+    if (!printer.outcome()) return refused(printer.outcome().error());
     if (streamed) return kOk;
     if (moved) tries = 0;
     if (streamed.error().code != ErrorCode::unavailable || !options.follow || tries >= kTries)
@@ -181,6 +193,7 @@ int show_artifacts(ApiClient& api, const std::string& id, const ArtifactOptions&
   auto listed = api.json({.method = "GET", .path = task_path(id) + "/artifacts"});
   if (!listed) return refused(listed.error());
   const Json items = listed->value("items", Json::array());
+  std::size_t saved_files = 0;
   if (options.directory) {
     for (const Json& item : items) {
       const std::string path = name_in(item);
@@ -188,6 +201,11 @@ int show_artifacts(ApiClient& api, const std::string& id, const ArtifactOptions&
         continue;
       auto saved = save_artifact(api, id, path, *options.directory);
       if (!saved) return refused(saved.error());
+      ++saved_files;
+    }
+    if (!options.path.empty() && saved_files == 0) {
+      return refused(
+          Error{.code = ErrorCode::not_found, .message = "the task has no result file " + options.path});
     }
   }
   if (output == Output::json) {

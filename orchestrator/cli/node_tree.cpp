@@ -55,7 +55,7 @@ LogLevel level_of(const std::string& name) {
 int do_serve(const ServeWords& words) {
   ServeOptions options;
   options.node = node_config(words.node);
-  options.socket = words.socket;
+  if (!words.socket.empty()) options.socket = std::filesystem::absolute(words.socket);
   if (!words.listen.empty()) options.listen = words.listen;
   if (!words.token_file.empty()) options.token_file = words.token_file;
   options.drain = words.drain;

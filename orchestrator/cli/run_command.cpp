@@ -135,7 +135,10 @@ Async<> Run::copy_outputs() {
     auto reader = co_await plane_.open_artifact(kTenant, task_, artifact.path);
     if (!reader) co_return fail_with(std::move(reader));
     const std::filesystem::path to = *options_.outputs_dir / artifact.path;
-    std::filesystem::create_directories(to.parent_path());
+    std::error_code failed;
+    std::filesystem::create_directories(to.parent_path(), failed);
+    if (failed)
+      co_return fail(ErrorCode::io, "cannot make " + to.parent_path().string() + ": " + failed.message());
     auto file = open_file(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
     if (!file) co_return fail_with(std::move(file));
     for (std::uint64_t offset = 0;;) {
@@ -179,7 +182,8 @@ asio::awaitable<int> Run::follow() {
     say(std::string(name_of(task.state)) + " (" + std::string(name_of(task.reason)) + ")" +
         (task.message.empty() ? "" : ": " + escape_for_terminal(task.message)));
   }
-  co_return exit_code_of(task);
+  const int code = exit_code_of(task);
+  co_return code == kOk && (!copied || !kept) ? kFailure : code;
 }
 
 asio::awaitable<int> Run::go() {
@@ -202,7 +206,7 @@ asio::awaitable<int> Run::go() {
     say(started.error().message);
   }
   plane_.drain();
-  co_await plane_.idle();
+  if (!task_.empty()) co_await plane_.idle();
   helpers_.cancel();
   co_await helpers_.drain();
   co_await node_.close();

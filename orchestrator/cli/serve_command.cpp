@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -78,7 +79,9 @@ asio::awaitable<void> Service::shut_down() {
   log_.info("serve", options_.drain ? "stopping: waiting for running tasks"
                                     : "stopping: running tasks stay for the successor");
   node_.control_plane().drain();
-  if (options_.drain) co_await node_.control_plane().idle();
+  using namespace asio::experimental::awaitable_operators;
+  // A second signal stops without waiting.
+  if (options_.drain) co_await (node_.control_plane().idle() || signals_.async_wait(asio::use_awaitable));
   co_await server_.drain(Deadline::in(kConnectionDrain));
   co_await node_.close();
   log_.info("serve", "stopped");

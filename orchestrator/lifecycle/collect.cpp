@@ -92,24 +92,40 @@ std::vector<std::string> find_missing(const TaskSpec& spec, const std::vector<Ar
   return missing;
 }
 
+// A result over the policy's bounds is the task's doing; all else is ours or the engine's.
+void note_problem(Collected& collected, const std::string& what, const Error& error) {
+  collected.problem = what + ": " + error.message;
+  const bool too_much = error.code == ErrorCode::payload_too_large;
+  collected.reason = too_much ? Reason::output_missing : failure_of(error, Phase::collect).reason;
+}
+
 }  // namespace
 
 asio::awaitable<Collected> collect(Attempt& attempt) {
   Collected collected;
   const TaskRecord& task = attempt.task.record();
   if (task.spec.outputs.empty()) co_return collected;
+  if (!attempt.conversation.connected()) {
+    // Taken over from a process that had collected already, and the runner is gone: those are the results.
+    auto standing = co_await attempt.services.artifacts.list(task.id);
+    if (standing) {
+      collected.artifacts = std::move(*standing);
+      collected.missing = find_missing(task.spec, collected.artifacts);
+      co_return collected;
+    }
+  }
   const ArtifactBounds bounds{.files = attempt.policy->artifact_files,
                               .bytes = attempt.policy->artifact_bytes};
   auto writer = co_await attempt.services.artifacts.begin(task.id, attempt.task.attempt().number, bounds);
   if (!writer) {
-    collected.problem = writer.error().message;
+    note_problem(collected, "the results could not be kept", writer.error());
     co_return collected;
   }
   auto pulled = co_await pull_all(attempt, **writer);
-  if (!pulled) collected.problem = "not all results were collected: " + pulled.error().message;
+  if (!pulled) note_problem(collected, "not all results were collected", pulled.error());
   auto committed = co_await (*writer)->commit();
   if (committed) collected.artifacts = std::move(*committed);
-  if (!committed) collected.problem = "the results could not be kept: " + committed.error().message;
+  if (!committed) note_problem(collected, "the results could not be kept", committed.error());
   collected.missing = find_missing(task.spec, collected.artifacts);
   co_return collected;
 }

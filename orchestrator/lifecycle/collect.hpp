@@ -9,6 +9,7 @@ struct Collected {
   std::vector<Artifact> artifacts;
   std::vector<std::string> missing;  // declared without wildcards, and not there
   std::string problem;  // in words, when the list is not complete (a bound was reached, the runner was lost)
+  Reason reason = Reason::none;  // whose fault the problem is
 };
 
 // Pulls every regular file that matches, within the policy's bounds, onto disk. Never fails the task by

@@ -73,6 +73,8 @@ class ControlPlane final : public TaskService {
   void enqueue(const LivePtr& task);
   asio::awaitable<void> schedule_loop();
   asio::awaitable<void> start_task(LivePtr task);
+  enum class After { over, queue_again };
+  asio::awaitable<void> leave_node(LivePtr task, After after);
   asio::awaitable<void> continue_task(LivePtr task);  // after a restart
   asio::awaitable<void> end_queued(LivePtr task, Reason reason, std::string message);
   asio::awaitable<void> expire_queued();

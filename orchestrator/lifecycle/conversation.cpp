@@ -54,7 +54,7 @@ asio::awaitable<void> Conversation::serve(std::unique_ptr<Carrier> carrier, std:
   using namespace asio::experimental::awaitable_operators;
   carrier_ = std::move(carrier);
   expected_instance_ = std::move(expected_instance);
-  foreign_ = false;
+  foreign_ = unbound_ = false;
   log_fault_.reset();
   hello_.reset();
   nonce_ = make_random_hex(16);
@@ -160,6 +160,7 @@ void Conversation::take_hello(const channel::Incoming& incoming) {
   }
   foreign_ = !expected_instance_.empty() && hello->instance != expected_instance_;
   if (!foreign_) link_.resume(hello->got, writer_.last_number());
+  unbound_ = !foreign_ && !expected_instance_.empty() && hello->attempt.empty() && link_.outbox().size() == 0;
   hello_ = std::move(*hello);
   if (foreign_) close();
 }

@@ -47,6 +47,8 @@ class Conversation {
   bool serving() const { return carrier_ != nullptr; }
   bool connected() const { return serving() && link_.is_open(); }
   bool is_foreign() const { return foreign_; }  // the last hello had another instance
+  // A carrier after the first one shows a runner without an attempt, and no bind of ours is on its way.
+  bool is_unbound() const { return unbound_; }
   const std::optional<channel::Hello>& hello() const { return hello_; }  // of the current or last carrier
   const std::optional<Error>& log_fault() const { return log_fault_; }   // why the last carrier was given up
   const RunnerView& view() const { return view_; }
@@ -83,6 +85,7 @@ class Conversation {
   std::string expected_instance_;
   std::optional<channel::Hello> hello_;
   bool foreign_ = false;
+  bool unbound_ = false;
   std::optional<Error> log_fault_;
   RunnerView view_;
   std::int64_t last_request_ = 0;

@@ -74,8 +74,9 @@ Verdict judge(const channel::Ended& ended, const Collected& collected, Reason fi
     return verdict;
   }
   if (!collected.problem.empty()) {
-    verdict.state = TaskState::failed;
-    verdict.reason = Reason::output_missing;
+    const Verdict infra = decide_verdict_without_end(collected.reason, collected.problem);
+    verdict.state = infra.state;
+    verdict.reason = collected.reason;
     verdict.message = collected.problem;
   } else if (!collected.missing.empty()) {
     verdict.state = TaskState::failed;

@@ -28,7 +28,7 @@ class LiveTask {
   const AttemptRecord& attempt() const { return attempt_; }
   const TaskId& id() const { return record_.id; }
 
-  // Begins to hold `attempt`; saved with the next update.
+  // What the store holds, when an unfinished task is taken back; before anything of it runs.
   void set_attempt(AttemptRecord attempt) { attempt_ = std::move(attempt); }
 
   // Saves once; the record is unchanged when that fails. Changes of one task are saved one after the other.

@@ -43,8 +43,9 @@ asio::awaitable<void> ControlPlane::continue_task(LivePtr task) {
   if (is_terminal(task->record().state)) {
     co_await seal_log(services_, task->id());
     co_await destroy(*task, services_);
-  } else if (!task->attempt().bind_intent) {
-    // No bind intent on disk: the user's process never started, so a new attempt does no harm.
+  } else if (!task->attempt().bind_intent || task->attempt().state == AttemptState::reaped) {
+    // No bind intent on disk, or an attempt that was reaped on its way back to the queue: the user's process
+    // never started, so a new attempt does no harm.
     co_await destroy(*task, services_);
     if (task->stop_wanted()) {
       co_await end_without_attempt(*task, services_, task->stop_reason(), "ended before it started");
@@ -58,12 +59,7 @@ asio::awaitable<void> ControlPlane::continue_task(LivePtr task) {
   } else {
     outcome = co_await run_attempt(*task, services_, policy_, Entry::adopt);
   }
-  scheduler_.release(task->id());
-  if (outcome == RunOutcome::again) {
-    enqueue(task);
-  } else {
-    forget(task);
-  }
+  co_await leave_node(task, outcome == RunOutcome::again ? After::queue_again : After::over);
 }
 
 }  // namespace mayfly

@@ -8,8 +8,9 @@ namespace {
 
 constexpr Millis kLookAtLeast{1'000};
 
-Change scheduled(WallTime now) {
-  auto apply = [now](TaskRecord& task, AttemptRecord& attempt) {
+Change scheduled(AttemptRecord fresh, WallTime now) {
+  auto apply = [fresh = std::move(fresh), now](TaskRecord& task, AttemptRecord& attempt) {
+    attempt = fresh;
     task.state = TaskState::starting;
     task.attempts = attempt.number;
     task.pending_reason.clear();
@@ -57,14 +58,20 @@ asio::awaitable<void> ControlPlane::start_task(LivePtr task) {
   attempt.task = task->id();
   attempt.sandbox = make_id<SandboxId>();
   attempt.number = task->record().attempts + 1;
-  task->set_attempt(std::move(attempt));
-  co_await task->update(scheduled(services_.clock.wall()));
+  co_await task->update(scheduled(std::move(attempt), services_.clock.wall()));
   const RunOutcome outcome = co_await run_attempt(*task, services_, policy_, Entry::launch);
+  co_await leave_node(task, outcome == RunOutcome::again ? After::queue_again : After::over);
+}
+
+// A cancel that came while the attempt was being destroyed found nothing to stop: it is carried out here.
+asio::awaitable<void> ControlPlane::leave_node(LivePtr task, After after) {
   scheduler_.release(task->id());
-  if (outcome == RunOutcome::again) {
-    enqueue(task);
-  } else {
+  if (after == After::over) {
     forget(task);
+  } else if (task->stop_wanted()) {
+    co_await end_queued(task, task->stop_reason(), "ended before it started again");
+  } else {
+    enqueue(task);
   }
 }
 

@@ -19,6 +19,9 @@ class Streamer {
     state_.grace = attempt.task.record().timeouts.stop;
     state_.total = attempt.total.when();
     state_.carrier_since = now();
+    // What an earlier process has told is not told again.
+    reported_start_ = attempt.task.record().times.bound.has_value();
+    reported_output_ = attempt.task.record().times.first_output.has_value();
   }
   Step<channel::Ended> run();
 
@@ -61,6 +64,8 @@ asio::awaitable<void> Streamer::report() {
   const bool output = view.has_output && !reported_output_;
   std::vector<LimitHit> hits(view.limits_hit.begin() + static_cast<std::ptrdiff_t>(reported_limits_),
                              view.limits_hit.end());
+  const std::vector<LimitHit>& known = attempt_.task.record().limits_hit;
+  std::erase_if(hits, [&known](LimitHit hit) { return std::ranges::find(known, hit) != known.end(); });
   // A cut log that ends the task is its reason, not a limit that it went on after.
   if (attempt_.task.record().spec.on_log_limit == OnLogLimit::end_task)
     std::erase(hits, LimitHit::log_truncated);
@@ -77,7 +82,7 @@ asio::awaitable<void> Streamer::report() {
       for (const LimitHit hit : hits) {
         if (std::ranges::find(task.limits_hit, hit) == task.limits_hit.end()) task.limits_hit.push_back(hit);
       }
-      task.usage = usage;
+      if (usage != Usage{}) task.usage = usage;
     };
     std::vector<NewEvent> events;
     if (start)
@@ -206,6 +211,11 @@ Step<channel::Ended> Streamer::run() {
     if (attempt_.conversation.is_foreign()) {
       co_return tl::unexpected(Failure{.reason = Reason::container_restarted,
                                        .message = "another runner instance answers in the sandbox"});
+    }
+    if (attempt_.conversation.is_unbound()) {
+      co_return tl::unexpected(Failure{.reason = Reason::engine_unreachable,
+                                       .message = "the bind never reached the runner",
+                                       .may_retry = true});
     }
     const StreamDecision decision = decide_next(state_, now());
     if (decision.action == StreamAction::finish) {

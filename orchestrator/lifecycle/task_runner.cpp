@@ -61,6 +61,16 @@ asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services,
   co_return RunOutcome::over;
 }
 
+std::string what_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
 asio::awaitable<RunOutcome> live(Attempt& attempt, Services& services, Entry entry) {
   LiveTask& task = attempt.task;
   auto bound = entry == Entry::launch ? co_await launch(attempt) : co_await adopt(attempt);
@@ -86,8 +96,9 @@ asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
                                         std::shared_ptr<const Policy> policy, Entry entry) {
   auto writer = co_await services.logs.open_writer(task.id(), task.attempt().number);
   if (!writer) {
-    co_await end_without_attempt(task, services, Reason::internal,
-                                 "the log could not be opened: " + writer.error().message);
+    const Failure failure = failure_of(writer.error(), Phase::collect);
+    co_await end_without_attempt(task, services, failure.reason,
+                                 "the log could not be opened: " + failure.message);
     co_return RunOutcome::over;
   }
   Attempt attempt(services, task, std::move(policy), std::move(*writer));
@@ -97,10 +108,21 @@ asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
   } catch (...) {
     thrown = std::current_exception();
   }
-  // Shutdown: the sandbox stays for the next process, but nothing of this one may still run on its carrier.
+  const bool shutdown =
+      (co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none;
   co_await asio::this_coro::reset_cancellation_state();
   co_await close_carrier(attempt);
-  std::rethrow_exception(thrown);
+  // At shutdown the sandbox stays for the next process. Anything else that was thrown is a bug: the task must
+  // end.
+  if (shutdown) std::rethrow_exception(thrown);
+  services.log.error("lifecycle", "a task's coroutine failed",
+                     {{"task_id", task.id().str()}, {"what", what_of(thrown)}});
+  const Failure bug{.reason = Reason::internal,
+                    .message = "an internal error of the server; see its log",
+                    .may_retry = false};
+  if (!is_terminal(task.record().state)) co_return co_await end_by_failure(attempt, services, bug);
+  co_await destroy(task, services);
+  co_return RunOutcome::over;
 }
 
 asio::awaitable<void> end_without_attempt(LiveTask& task, Services& services, Reason reason,

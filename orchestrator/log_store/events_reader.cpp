@@ -6,7 +6,7 @@ namespace {
 using segment::Depth;
 using segment::Found;
 
-constexpr std::size_t kReadAhead = 16 * 1024;
+constexpr std::size_t kReadAhead = 16U << 10U;
 
 bool is_output(LogKind kind) {
   return kind == LogKind::out || kind == LogKind::err;

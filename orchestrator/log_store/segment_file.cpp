@@ -9,8 +9,9 @@
 namespace mayfly::segment {
 namespace {
 
-constexpr std::size_t kScanWhole = 256 * 1024;
-constexpr std::size_t kScanHeaders = 16 * 1024;  // many small records a read, little in vain between big ones
+constexpr std::size_t kScanWhole = 256U << 10U;
+constexpr std::size_t kScanHeaders = 16U
+                                     << 10U;  // many small records a read, little in vain between big ones
 
 }  // namespace
 

@@ -9,7 +9,7 @@ using segment::Depth;
 using segment::Found;
 
 constexpr std::uint64_t kMostScanned = 8U << 20U;  // a pool thread is not held longer by one reader
-constexpr std::size_t kReadAhead = 256 * 1024;
+constexpr std::size_t kReadAhead = 256U << 10U;
 
 }  // namespace
 

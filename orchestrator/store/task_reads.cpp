@@ -141,7 +141,7 @@ Result<std::vector<std::int64_t>> select_page(Database& database, const TaskFilt
 }  // namespace
 
 Result<std::int64_t> number_of(Database& database, const TaskId& id) {
-  const auto n = database.number("SELECT n FROM tasks WHERE id = ?", {id});
+  auto n = database.number("SELECT n FROM tasks WHERE id = ?", {id});
   if (n && *n == 0) return fail(ErrorCode::not_found, "no task " + id.str());
   return n;
 }

@@ -35,6 +35,7 @@ TEST_CASE("a task that failed by itself keeps its own reason") {
 TEST_CASE("results that could not be kept are named in the verdict") {
   Collected collected;
   collected.problem = "over the bound";
+  collected.reason = Reason::output_missing;
   REQUIRE(judge(ended(0), collected, Reason::none).reason == Reason::output_missing);
   REQUIRE_THAT(judge(ended(1), collected, Reason::none).message, Catch::Contains("over the bound"));
 }
@@ -50,4 +51,14 @@ TEST_CASE("what the runner said of the end stands in the message") {
   end.end.cause = Reason::command_not_found;
   end.message = "exec /no/such: No such file or directory";
   REQUIRE_THAT(judge(end, {}, Reason::none).message, Catch::Contains("exec /no/such"));
+}
+
+TEST_CASE("results that our own disk could not take are not the user's fault") {
+  Collected collected;
+  collected.problem = "the results could not be kept: no space left";
+  collected.reason = Reason::no_space;
+  const Verdict verdict = judge(ended(0), collected, Reason::none);
+  REQUIRE(verdict.reason == Reason::no_space);
+  REQUIRE(class_of(verdict.reason) == ReasonClass::infra);
+  REQUIRE(verdict.exit_code == 0);
 }
