@@ -24,9 +24,6 @@ spec:
     timeouts: {run: 5m, stop: 1s}
 """
 
-    def cancel(self, task):
-        self.server.call("POST", f"/v1/tasks/{task}/cancel", expect=200)
-
     def wait_output(self, task, text):
         poll_until(lambda: text in self.server.logs(task), 60, f"{text!r} in the log of {task}")
 
@@ -46,7 +43,7 @@ spec:
         task = self.server.submit("./probe forks bomb & ./probe forks bomb & wait", inputs=[probes.as_input()], limits={"pids": 48})
         self.wait_output(task, b"fork EAGAIN\n")
         poll_until(lambda: "pids" in self.server.show(task)["limits_hit"], 60, "the limit in the task while it runs")
-        self.cancel(task)
+        self.server.cancel(task)
         shown = self.server.wait_gone(task)
         self.assertEqual(("cancelled", "cancelled_by_user", ["pids"]), (shown["state"], shown["reason"], shown["limits_hit"]))
 
@@ -73,7 +70,7 @@ spec:
     def test_R03_a_workspace_that_is_full_is_said_while_the_task_runs(self):
         task = self.server.submit("head -c 2000000000 /dev/zero > big 2>/dev/null; while :; do sleep 1; done")
         poll_until(lambda: self.server.show(task)["limits_hit"] == ["disk"], 60, "the full disk in the task")
-        self.cancel(task)
+        self.server.cancel(task)
         self.assertEqual("cancelled", self.server.wait(task)["state"])
 
     # --- objects of the kernel ---
@@ -90,7 +87,7 @@ spec:
                 self.assertEqual(("ENOENT", "ok"), (found[name + "-there"], found[name + "-made"]), text)
             for name in ("mq_open", "mq-file"):
                 self.assertIn(found[name], {"EMFILE", "EACCES", "ENOSPC"}, text)
-        self.cancel(first)
+        self.server.cancel(first)
         self.server.wait_gone(first)
 
     def host_has(self, key):
@@ -130,7 +127,7 @@ spec:
         behind = self.server.submit(f"{hide}; until [ -e /workspace/x ]; do touch x; done; exit 5")
         self.wait_output(stubborn, b"ready\n")
         self.wait_output(stubborn, b"hidden\n")
-        self.cancel(stubborn)
+        self.server.cancel(stubborn)
         shown = self.server.wait_gone(stubborn)
         self.assertEqual(("cancelled", "cancelled_by_user", 9), (shown["state"], shown["reason"], shown["signal"]))
         shown = self.server.wait_gone(behind)

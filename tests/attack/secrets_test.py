@@ -52,7 +52,7 @@ class Secrets(ServerTest):
         names = [self.server.sandbox_of(task) for task in (by_command, by_script)]
         self.assert_clean(self.engine_knows(names), "while they run")
         for task in (by_command, by_script):
-            self.server.call("POST", f"/v1/tasks/{task}/cancel", expect=200)
+            self.server.cancel(task)
             self.server.wait_gone(task)
             self.assertIn(canary["output"], self.server.artifacts(task))
         self.fail_in_many_ways()
