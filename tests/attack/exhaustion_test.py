@@ -36,7 +36,8 @@ spec:
             self.assertEqual(("succeeded", ["pids"]), (shown["state"], shown["limits_hit"]), shown["message"])
             found = probes.outcomes(self.server.logs(task).decode())
             self.assertEqual("EAGAIN", found[call])
-            self.assertIn(int(found[name]), range(26, 33))
+            # What was asked for, and at most what is granted beyond it for the runner (kRunnerPidReserve).
+            self.assertIn(int(found[name]), range(26, 37))
             self.assertLessEqual(shown["usage"]["pids_peak"], shown["granted"]["pids"])
 
     def test_R01_a_fork_bomb_is_cancelled(self):
