@@ -19,13 +19,13 @@ names_in_sources() {
 
 names_in_python() { sed -nE 's/^ +def test_(\w+)\(.*/\1/p' | tr _ ' '; }
 
-# To ctest a Python file is one test, integration.TOPIC of tests/integration/TOPIC_test.py.
+# To ctest a Python file is one test: SUITE.TOPIC of tests/SUITE/TOPIC_test.py.
 names_in_build() {
   local names topic
   names=$(ctest --test-dir "$1" --show-only=json-v1 | jq -r '.tests[] | select(.command != null) | .name')
   printf '%s\n' "$names"
-  sed -n 's/^integration\.//p' <<<"$names" | while read -r topic; do
-    [ ! -f "tests/integration/${topic}_test.py" ] || names_in_python <"tests/integration/${topic}_test.py"
+  sed -nE 's/^(attack|contract|integration)\./\1\//p' <<<"$names" | while read -r topic; do
+    [ ! -f "tests/${topic}_test.py" ] || names_in_python <"tests/${topic}_test.py"
   done
 }
 

@@ -72,6 +72,26 @@ Step<> explain_silence(Attempt& attempt, const Error& error) {
   co_return tl::unexpected(std::move(failure));
 }
 
+// What the runner sees of its own confinement must be what the profile promises: the last look before a
+// task's code is handed over. Empty when it is.
+std::string find_flaw(const channel::SelfReport& self) {
+  constexpr std::uint32_t kUid = 65532;
+  constexpr int kFilter = 2;  // SECCOMP_MODE_FILTER
+  const auto holds_any = [](const std::string& set) {
+    return set.empty() || set.find_first_not_of('0') != std::string::npos;
+  };
+  if (self.uid != kUid || self.gid != kUid)
+    return "uid " + std::to_string(self.uid) + " and gid " + std::to_string(self.gid);
+  if (holds_any(self.cap_effective) || holds_any(self.cap_bounding))
+    return "capabilities " + self.cap_effective + " of " + self.cap_bounding;
+  if (!self.no_new_privileges) return "no_new_privs off";
+  if (self.seccomp_mode != kFilter) return "seccomp mode " + std::to_string(self.seccomp_mode);
+  if (self.interfaces != std::vector<std::string>{"lo"}) return "other network interfaces than lo";
+  if (self.dumpable) return "a dumpable runner";
+  if (self.pid != 1) return "pid " + std::to_string(self.pid);
+  return {};
+}
+
 Step<> greet(Attempt& attempt, Deadline deadline) {
   Runtime& runtime = attempt.services.runtime;
   auto carrier = co_await runtime.channel(attempt.sandbox(), deadline);
@@ -86,6 +106,11 @@ Step<> greet(Attempt& attempt, Deadline deadline) {
   if (attempt.conversation.hello()->state != channel::RunnerState::parked) {
     co_return tl::unexpected(
         Failure{.reason = Reason::runner_protocol_error, .message = "a new runner was not parked"});
+  }
+  const std::string flaw = find_flaw(attempt.conversation.hello()->self);
+  if (!flaw.empty()) {
+    co_return tl::unexpected(
+        Failure{.reason = Reason::runtime_untrusted, .message = "the runner sees itself with " + flaw});
   }
   co_return tl::expected<void, Failure>{};
 }

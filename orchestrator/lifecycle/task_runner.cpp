@@ -26,7 +26,7 @@ asio::awaitable<void> note_end(LiveTask& task, const Services& services, Usage u
   co_await task.update(make_change(apply));
 }
 
-asio::awaitable<void> back_to_queue(LiveTask& task, const Failure& failure) {
+asio::awaitable<void> back_to_queue(LiveTask& task, Failure failure) {
   auto apply = [&failure](TaskRecord& record, AttemptRecord& attempt) {
     record.state = TaskState::queued;
     record.pending_reason = std::string(name_of(failure.reason)) + ": " + failure.message;
@@ -41,7 +41,7 @@ std::string gap_text(const Failure& failure) {
   return std::string(name_of(failure.reason)) + (failure.message.empty() ? "" : ": " + failure.message);
 }
 
-asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services, const Failure& failure) {
+asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services, Failure failure) {
   LiveTask& task = attempt.task;
   co_await close_carrier(attempt);
   const bool again = failure.may_retry && !task.stop_wanted() && task.attempt().number < kMostAttempts;
@@ -73,7 +73,13 @@ std::string what_of(const std::exception_ptr& thrown) {
 
 asio::awaitable<RunOutcome> live(Attempt& attempt, Services& services, Entry entry) {
   LiveTask& task = attempt.task;
-  auto bound = entry == Entry::launch ? co_await launch(attempt) : co_await adopt(attempt);
+  // No co_await within ?: since g++ 12 destroys the branch's temporary twice.
+  tl::expected<void, Failure> bound;
+  if (entry == Entry::launch) {
+    bound = co_await launch(attempt);
+  } else {
+    bound = co_await adopt(attempt);
+  }
   if (!bound) co_return co_await end_by_failure(attempt, services, bound.error());
 
   auto ended = co_await stream(attempt);

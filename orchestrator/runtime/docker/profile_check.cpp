@@ -88,11 +88,26 @@ void expect_labels(Differences& differences, const Labels& wanted, const Json& f
     expect(differences, "Config.Labels." + key, value, member(found, key));
 }
 
+// The image's declarations stay in sight; each must lie under a mount of ours (compare_mounts sees what is
+// mounted).
+void expect_covered(Differences& differences, const ContainerConfig& wanted, const Json& found) {
+  if (!found.is_object()) return;
+  for (const auto& item : found.items()) {
+    const bool covered = wanted.tmpfs.contains(item.key()) ||
+                         std::any_of(wanted.mounts.begin(), wanted.mounts.end(),
+                                     [&](const Mount& mount) { return mount.target == item.key(); });
+    if (!covered) differences.push_back({"Config.Volumes", "covered by a mount", item.key()});
+  }
+}
+
 // The members of the create body beside HostConfig, which inspect shows under Config.
-void compare_config(Differences& differences, const Json& body, const Json& found) {
+void compare_config(Differences& differences, const ContainerConfig& wanted_config, const Json& body,
+                    const Json& found) {
   for (const auto& [key, wanted] : body.items()) {
     if (key == "HostConfig" || key == "Labels") continue;
-    if (key == "Env") {
+    if (key == "Volumes") {
+      expect_covered(differences, wanted_config, member(found, key));
+    } else if (key == "Env") {
       expect_env(differences, wanted, member(found, key));
     } else {
       expect(differences, "Config." + key, wanted, member(found, key));
@@ -160,7 +175,7 @@ std::vector<Difference> compare_container(const std::string& name, const Contain
   const Json& config = member(inspect, "Config");
   expect(differences, "Name", "/" + name, member(inspect, "Name"));
   expect(differences, "Image", wanted.image, member(inspect, "Image"));
-  compare_config(differences, body, config);
+  compare_config(differences, wanted, body, config);
   if (labels == CompareLabels::compared) expect_labels(differences, wanted.labels, member(config, "Labels"));
   compare_host_config(differences, member(body, "HostConfig"), member(inspect, "HostConfig"), engine);
   compare_mounts(differences, wanted, member(inspect, "Mounts"));
