@@ -311,6 +311,7 @@ class LyingRunner(ServerTest):
 
     LIES = {"honest": 16, "wrong nonce": 17, "wrong epoch": 18, "other protocol": 19, "not parked": 20, "no hello": 21, "noise": 22,
             "line without end": 23, "bad CRC": 24}
+    UNCONFINED = {"root": 25, "capable": 26, "without a filter": 27, "dumpable": 28, "with a network": 29}
 
     @classmethod
     def setUpClass(cls):
@@ -331,17 +332,25 @@ class LyingRunner(ServerTest):
         self.assertGreater(len(rows), 0)
         return any(json.loads(row[0])["bind_intent"] for row in rows)
 
+    def submit_all(self, sizes):
+        return {lie: self.server.submit("true", limits={"workspace": f"{size}Mi", "memory": "32Mi"}, timeouts={"start": "15s"})
+                for lie, size in sizes.items()}
+
     def test_K10_a_runner_that_lies_is_never_bound(self):
         before = self.server.memory_kib("VmHWM")
-        tasks = {lie: self.server.submit("true", limits={"workspace": f"{size}Mi", "memory": "32Mi"}, timeouts={"start": "12s"})
-                 for lie, size in self.LIES.items()}
-        for lie, task in tasks.items():
+        for lie, task in self.submit_all(self.LIES).items():
             shown = self.server.wait_gone(task, 180)
             self.assertNotEqual("succeeded", shown["state"], lie)
             self.assertEqual(lie == "honest", self.bind_intent(task), (lie, shown["reason"], shown["message"]))
             self.assertIsNone(shown["times"]["bound"], lie)
-            self.assertIn(shown["reason"], {"runner_lost", "runner_protocol_error", "start_timeout", "runtime_untrusted"}, lie)
+            self.assertIn(shown["reason"], {"runner_lost", "runner_protocol_error", "start_timeout"}, lie)
         self.assertLess(self.server.memory_kib("VmHWM") - before, 64 * KIB)
+
+    def test_K10_C01_a_runner_that_sees_itself_unconfined_is_never_bound(self):
+        for lie, task in self.submit_all(self.UNCONFINED).items():
+            shown = self.server.wait_gone(task, 180)
+            self.assertEqual(("failed", "runtime_untrusted"), (shown["state"], shown["reason"]), (lie, shown["message"]))
+            self.assertFalse(self.bind_intent(task), lie)
 
 
 if __name__ == "__main__":

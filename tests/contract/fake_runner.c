@@ -16,7 +16,12 @@ enum {
   kNoHello,
   kNoise,
   kLineWithoutEnd,
-  kBadCrc
+  kBadCrc,
+  kRoot,
+  kCapable,
+  kUnfiltered,
+  kDumpable,
+  kNetworked
 };
 
 static uint32_t crc32c(const char* data, size_t size) {
@@ -29,18 +34,20 @@ static uint32_t crc32c(const char* data, size_t size) {
 }
 
 static void say_hello(int lie, unsigned long epoch, const char* nonce) {
-  char line[2048];
-  int size = snprintf(
-      line, sizeof line,
-      "{\"jsonrpc\":\"2.0\",\"method\":\"hello\",\"params\":{\"e\":%lu,\"nonce\":\"%s\",\"protocol\":%d,"
-      "\"build\":\"fake\","
-      "\"instance\":\"0123456789abcdef0123456789abcdef\",\"state\":\"%s\",\"attempt\":\"\",\"got\":0,"
-      "\"sent\":0,\"self\":{\"uid\":65532,"
-      "\"gid\":65532,\"cap_effective\":\"0000000000000000\",\"cap_bounding\":\"0000000000000000\",\"no_new_"
-      "privileges\":true,"
-      "\"seccomp_mode\":2,\"interfaces\":[\"lo\"],\"dumpable\":false,\"pid\":1,\"cgroup_version\":1}}}",
-      lie == kWrongEpoch ? epoch + 1 : epoch, lie == kWrongNonce ? "0000" : nonce,
-      lie == kOtherProtocol ? 2 : 1, lie == kNotParked ? "running" : "parked");
+  char self[1024], line[2048];
+  snprintf(self, sizeof self,
+           "{\"uid\":%d,\"gid\":65532,\"cap_effective\":\"%s\",\"cap_bounding\":\"0000000000000000\","
+           "\"no_new_privileges\":true,\"seccomp_mode\":%d,\"interfaces\":[\"%s\"],\"dumpable\":%s,\"pid\":1,"
+           "\"cgroup_version\":1}",
+           lie == kRoot ? 0 : 65532, lie == kCapable ? "0000000000002000" : "0000000000000000",
+           lie == kUnfiltered ? 0 : 2, lie == kNetworked ? "eth0" : "lo",
+           lie == kDumpable ? "true" : "false");
+  int size = snprintf(line, sizeof line,
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"hello\",\"params\":{\"e\":%lu,\"nonce\":\"%s\","
+                      "\"protocol\":%d,\"build\":\"fake\",\"instance\":\"0123456789abcdef0123456789abcdef\","
+                      "\"state\":\"%s\",\"attempt\":\"\",\"got\":0,\"sent\":0,\"self\":%s}}",
+                      lie == kWrongEpoch ? epoch + 1 : epoch, lie == kWrongNonce ? "0000" : nonce,
+                      lie == kOtherProtocol ? 2 : 1, lie == kNotParked ? "running" : "parked", self);
   const uint32_t crc = crc32c(line, (size_t)size) ^ (lie == kBadCrc ? 1 : 0);
   size += snprintf(line + size, sizeof line - (size_t)size, "%08x\n", crc);
   if (write(1, line, (size_t)size) != size) exit(1);
