@@ -126,10 +126,12 @@ class Files(ServerTest):
     def test_F46_uploads_that_reach_outside_are_refused_as_a_whole(self):
         paths = ["../x", "/etc/x", "a/../../x", "a/./b", "a//b", "", ".", "..", "a/", "x\0y", "n" * 256, "d/" * 600 + "x"]
         for path in paths:
-            status, problem = self.server.refuse({"image": IMAGE, "command": ["true"], "inputs": [{"path": "good", "content": "g"}, {"path": path, "content": "b"}]})
+            inputs = [{"path": "good", "content": "g"}, {"path": path, "content": "b"}]
+            status, problem = self.server.refuse({"image": IMAGE, "command": ["true"], "inputs": inputs})
             self.assertEqual((400, "/inputs/1/path"), (status, problem["errors"][0]["pointer"]), path[:20])
         for second in ("a", "a/b"):
-            status, problem = self.server.refuse({"image": IMAGE, "command": ["true"], "inputs": [{"path": "a", "content": "1"}, {"path": second, "content": "2"}]})
+            inputs = [{"path": "a", "content": "1"}, {"path": second, "content": "2"}]
+            status, problem = self.server.refuse({"image": IMAGE, "command": ["true"], "inputs": inputs})
             self.assertEqual((400, "/inputs/1/path"), (status, problem["errors"][0]["pointer"]), second)
         for mode in ("4755", "1777", "0o644", "644 ", "rw-r--r--", 420):
             status, problem = self.server.refuse({"image": IMAGE, "command": ["true"], "inputs": [{"path": "a", "content": "1", "mode": mode}]})
@@ -144,7 +146,8 @@ class Files(ServerTest):
 
     def test_stdin_ends_and_none_is_an_end_at_once(self):
         big = "line\n" * 100_000
-        cases = [(self.server.submit(["wc", "-c"], stdin=big), b"500000"), (self.server.submit(["wc", "-c"]), b"0"), (self.server.submit(["wc", "-c"], stdin=""), b"0"),
+        cases = [(self.server.submit(["wc", "-c"], stdin=big), b"500000"), (self.server.submit(["wc", "-c"]), b"0"),
+                 (self.server.submit(["wc", "-c"], stdin=""), b"0"),
                  (self.server.submit("head -n 1; exec 0<&-; sleep 0.2; echo on", stdin=big), b"line\non")]
         for task, wanted in cases:
             self.assertEqual("succeeded", self.server.wait(task)["state"])
@@ -212,7 +215,8 @@ class Submits(ServerTest):
                                               "limits": {"memory": "much", "swap": 1}, "timeouts": {"run": 5}, "labels": {"-": "x"}, "working_dir": "rel"})
         found = {error["pointer"]: error["code"] for error in problem["errors"]}
         self.assertEqual(400, status)
-        wanted = {"/image", "/command", "/nmae", "/privileged", "/env/A", "/priority", "/limits/memory", "/limits/swap", "/timeouts/run", "/labels/-", "/working_dir"}
+        wanted = {"/image", "/command", "/nmae", "/privileged", "/env/A", "/priority", "/limits/memory", "/limits/swap", "/timeouts/run", "/labels/-",
+                  "/working_dir"}
         self.assertEqual(wanted, set(found))
         self.assertEqual(("unknown_field", "forbidden_privileged", "wrong_type"), (found["/nmae"], found["/privileged"], found["/env/A"]))
 

@@ -117,7 +117,8 @@ class Granted(ServerTest):
 
     def test_F32_a_full_workspace_is_an_error_to_the_task_and_a_note_to_us(self):
         fill = "dd if=/dev/zero of=x bs=1M count=100"
-        ends, goes_on = self.server.submit(fill, limits={"workspace": "16Mi"}), self.server.submit(fill + "; rm x; echo fine > y; cat y", limits={"workspace": "16Mi"})
+        ends = self.server.submit(fill, limits={"workspace": "16Mi"})
+        goes_on = self.server.submit(fill + "; rm x; echo fine > y; cat y", limits={"workspace": "16Mi"})
         shown = self.server.wait(ends)
         self.assertEqual(("failed", "exit_nonzero", 1, ["disk"]), (shown["state"], shown["reason"], shown["exit_code"], shown["limits_hit"]))
         self.assertIn(b"No space left", self.server.logs(ends, "stderr"))

@@ -33,7 +33,8 @@ class LocalRun(unittest.TestCase):
     def left(self):
         """What the engine still has of the runs in this state directory."""
         ours = {file.read_text().split("\n")[0] for file in self.where.glob("state/*/installation")}
-        return [o.get("Names", [o.get("Name")])[0] for o in self.engine.sandboxes() + self.engine.volumes() if (o["Labels"] or {}).get("dev.mayfly.installation") in ours]
+        return [o.get("Names", [o.get("Name")])[0] for o in self.engine.sandboxes() + self.engine.volumes()
+                if (o["Labels"] or {}).get("dev.mayfly.installation") in ours]
 
     def started(self, *words):
         """A run whose task has said "up"."""
@@ -66,7 +67,8 @@ class LocalRun(unittest.TestCase):
 
     def test_results_are_copied_to_the_directory_that_was_named(self):
         file, results = self.where / "t.yaml", self.where / "results"
-        file.write_text(f"image: {IMAGE}\nscript: |\n  mkdir -p d/e; head -c 300000 /dev/urandom > d/e/big; cat in > same; sha256sum < d/e/big | cut -c 1-64; exit 3\n"
+        script = "mkdir -p d/e; head -c 300000 /dev/urandom > d/e/big; cat in > same; sha256sum < d/e/big | cut -c 1-64; exit 3"
+        file.write_text(f"image: {IMAGE}\nscript: |\n  {script}\n"
                         "inputs: [{path: in, content: 'brought'}]\noutputs: ['**']\n")
         ran = self.run_it("--outputs", results, file)
         self.assertEqual(3, ran.returncode, ran.stderr)
