@@ -72,7 +72,11 @@ struct Server::Door {
 };
 
 Server::Server(asio::any_io_executor executor, ServerOptions options, RequestHandler& handler, Logger& log)
-    : options_(std::move(options)), handler_(handler), log_(log), scope_(executor, log), room_(executor) {
+    : options_(std::move(options)),
+      handler_(handler),
+      log_(log),
+      scope_(executor, log),
+      room_(std::move(executor)) {
   options_.connections = allowed_connections(options_.connections);
 }
 
