@@ -13,14 +13,27 @@ import unittest
 from harness import BIN, IMAGE, Server, ServerTest
 
 # What an engine, its command line and compose files would take.
-FORBIDDEN = ("privileged cap_add cap_drop security_opt user group_add userns_mode read_only readonly_rootfs masked_paths readonly_paths "
-             "binds volumes volumes_from volume_driver mounts tmpfs devices device_requests device_cgroup_rules gpus storage_opt "
-             "network network_mode networks pid pid_mode ipc ipc_mode uts uts_mode cgroup cgroupns_mode cgroup_parent isolation sysctls "
-             "ulimits oom_kill_disable oom_score_adj ports port_bindings exposed_ports publish_all_ports links dns dns_search extra_hosts "
-             "hostname mac_address runtime entrypoint init restart restart_policy auto_remove log_config log_driver healthcheck "
-             "host_config stop_signal shm_size").split()
-ASSIGNED = ("id tenant state status reason exit_code container_id engine_id policy_hash policy_version image_verified image_digest attempts "
-            "granted usage times revision desired cleanup_pending").split()
+FORBIDDEN = """
+privileged cap_add cap_drop security_opt user group_add userns_mode read_only readonly_rootfs masked_paths readonly_paths
+binds volumes volumes_from volume_driver mounts tmpfs devices device_requests device_cgroup_rules gpus storage_opt
+network network_mode networks pid pid_mode ipc ipc_mode uts uts_mode cgroup cgroupns_mode cgroup_parent isolation sysctls
+ulimits oom_kill_disable oom_score_adj ports port_bindings exposed_ports publish_all_ports links dns dns_search
+extra_hosts hostname mac_address runtime entrypoint init restart restart_policy auto_remove log_config log_driver
+healthcheck host_config stop_signal shm_size
+""".split()
+ASSIGNED = """
+id tenant state status reason exit_code container_id engine_id policy_hash policy_version image_verified image_digest
+attempts granted usage times revision desired cleanup_pending
+""".split()
+EVIL_VALUES = (
+    {"image": "../../etc"}, {"image": IMAGE + "?platform=x"}, {"image": IMAGE + "/../x"}, {"image": "-rf"}, {"image": IMAGE + "\n"},
+    {"working_dir": "/workspace/../../etc"}, {"working_dir": "x"}, {"kind": "llm"}, {"command": []}, {"command": ["a\0b"]},
+    {"limits": {"memory": 0}}, {"limits": {"memory": -1}}, {"limits": {"memory": 1 << 63}}, {"limits": {"memory": "max"}},
+    {"limits": {"pids": 0}}, {"limits": {"pids": -1}}, {"limits": {"pids": 1.5}}, {"limits": {"cpus": -1}}, {"limits": {"cpus": 0}},
+    {"limits": {"workspace": "1m,uid=0"}}, {"limits": {"tmp": "64m,exec"}}, {"limits": {"open_files": 0}},
+    {"env": {"A=B": "x"}}, {"env": {"": "x"}}, {"env": {"A": "x\0y"}}, {"labels": {"dev.mayfly.installation": "x" * 300}})
+WEBSOCKET = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
 
 
 class Refusals(ServerTest):
@@ -70,8 +83,8 @@ class Refusals(ServerTest):
         self.assert_nothing_was_made()
 
     def test_C02_they_are_refused_within_parts_and_in_yaml_too(self):
-        for part, extra in (("limits", "memory_swap"), ("limits", "oom_kill_disable"), ("limits", "cpuset_cpus"), ("timeouts", "restart"),
-                            ("inputs", "source"), ("inputs", "mount")):
+        for part, extra in (("limits", "memory_swap"), ("limits", "oom_kill_disable"), ("limits", "cpuset_cpus"),
+                            ("timeouts", "restart"), ("inputs", "source"), ("inputs", "mount")):
             value = {extra: 1} if part != "inputs" else [{"path": "a", "content": "", extra: "/etc"}]
             status, problem = self.post(self.base(**{part: value}))
             self.assertIn(status, (400, 422), extra)
@@ -85,15 +98,8 @@ class Refusals(ServerTest):
         self.assert_nothing_was_made()
 
     def test_C02_no_value_of_a_known_field_becomes_an_option_of_the_engine(self):
-        for spec in ({"image": IMAGE, "command": ["true"], "working_dir": "/workspace/../../etc"}, {"image": IMAGE, "command": ["true"], "working_dir": "x"},
-                     {"image": "../../etc", "command": ["true"]}, {"image": IMAGE + "?platform=x", "command": ["true"]},
-                     {"image": IMAGE + "/../x", "command": ["true"]}, {"image": "-rf", "command": ["true"]}, {"image": IMAGE + "\n", "command": ["true"]},
-                     self.base(limits={"memory": 0}), self.base(limits={"memory": -1}), self.base(limits={"memory": 1 << 63}), self.base(limits={"memory": "max"}),
-                     self.base(limits={"pids": 0}), self.base(limits={"pids": -1}), self.base(limits={"pids": 1.5}), self.base(limits={"cpus": -1}),
-                     self.base(limits={"cpus": 0}), self.base(limits={"workspace": "1m,uid=0"}), self.base(limits={"tmp": "64m,exec"}),
-                     self.base(limits={"open_files": 0}), self.base(env={"A=B": "x"}), self.base(env={"": "x"}), self.base(env={"A": "x\0y"}),
-                     self.base(labels={"dev.mayfly.installation": "x" * 300}), self.base(kind="llm"), self.base(command=[]), self.base(command=["a\0b"])):
-            self.assertIn(self.post(spec)[0], (400, 422), spec)
+        for evil in EVIL_VALUES:
+            self.assertIn(self.post({**self.base(), **evil})[0], (400, 422), evil)
         self.assert_nothing_was_made()
 
     def test_A05_fields_that_we_assign_are_unknown(self):
@@ -107,8 +113,9 @@ class Refusals(ServerTest):
     def test_V07_ids_that_are_paths_are_no_paths(self):
         task = self.server.submit("echo kept > a", outputs=["a"])
         self.server.wait_gone(task)
-        bad = ("%2e%2e", "..", ".", "%2e", "..%2f..%2fv1", "%00", f"{task}%00", f"{task}%2f..", "%252e%252e", ";", f"{task};x", "%5c..%5c", "a%5cb", "%0a",
-               f"{task}%0d%0aX:y", "%ff", "%", "%zz", "%2", f"{task}%20", task.upper(), task[:-1], task + "0", "tsk_", "*", "%2A", "'", "%27%20or%201=1--",
+        bad = ("%2e%2e", "..", ".", "%2e", "..%2f..%2fv1", "%00", f"{task}%00", f"{task}%2f..", "%252e%252e", ";", f"{task};x",
+               "%5c..%5c", "a%5cb", "%0a", f"{task}%0d%0aX:y", "%ff", "%", "%zz", "%2", f"{task}%20", task.upper(), task[:-1],
+               task + "0", "tsk_", "*", "%2A", "'", "%27%20or%201=1--",
                "x" * 4000, "mayfly-sbx", "{id}", "%7Bid%7D", "//", "")
         for identity in bad:
             for suffix in ("", "/logs", "/events", "/artifacts", "/artifacts.tar", "/usage"):
@@ -120,17 +127,18 @@ class Refusals(ServerTest):
                 self.assertEqual("application/problem+json", headers["Content-Type"])
             status, _, _ = self.server.raw("POST", f"/v1/tasks/{identity}/cancel")
             self.assertIn(status, (400, 404, 405), identity)
-        for path in ("..%2fa", "%2e%2e/a", "../a", "a%00", "a/../a", "./a", "%2fetc%2fpasswd", "/a", "a/", "%61%2f", "x" * 5000, "a%0a", "..", "manifest.json", "0"):
+        for path in ("..%2fa", "%2e%2e/a", "../a", "a%00", "a/../a", "./a", "%2fetc%2fpasswd", "/a", "a/", "%61%2f", "x" * 5000,
+                     "a%0a", "..", "manifest.json", "0"):
             status, _, data = self.server.raw("GET", f"/v1/tasks/{task}/artifacts/{path}")
             self.assertIn(status, (400, 404), (path, data[:200]))
         self.assertEqual(b"kept\n", self.server.artifact(task, "a"))
 
     def test_A13_web_pages_are_refused_at_the_socket_too(self):
         task = self.server.submit("true")
-        for headers in ({"Origin": "http://evil.test"}, {"Origin": "null"}, {"Origin": "http://localhost.evil.test"}, {"Origin": ""},
-                        {"Origin": "http://evil.test", "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-                         "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}):
-            for method, path in (("GET", "/v1/tasks"), ("GET", f"/v1/tasks/{task}/events"), ("POST", f"/v1/tasks/{task}/cancel"), ("GET", "/readyz")):
+        paths = (("GET", "/v1/tasks"), ("GET", f"/v1/tasks/{task}/events"), ("POST", f"/v1/tasks/{task}/cancel"), ("GET", "/readyz"))
+        for headers in ({"Origin": "http://evil.test"}, {"Origin": "null"}, {"Origin": "http://localhost.evil.test"},
+                        {"Origin": ""}, {"Origin": "http://evil.test", **WEBSOCKET}):
+            for method, path in paths:
                 status, answered, _ = self.server.raw(method, path, headers=headers)
                 self.assertEqual(403, status, (headers, path))
                 self.assertNotIn("Access-Control-Allow-Origin", answered)
@@ -193,8 +201,10 @@ class Tcp(unittest.TestCase):
 
     def test_A01_what_is_nearly_the_token_is_not(self):
         token = self.token
-        wrong = (f"Bearer {token[:-1]}", f"Bearer {token}x", f"Bearer {token[:-1]}{'0' if token[-1] != '0' else '1'}", "Bearer ", "Bearer", f"Basic {token}",
-                 token, f"Bearer {token.upper()}", f"Bearer  {token}", f"Bearer {token},{token}", "Bearer null", f"Bearer {token[4:]}", f"Bearer \"{token}\"")
+        other_end = token[:-1] + ("0" if token[-1] != "0" else "1")
+        wrong = (f"Bearer {token[:-1]}", f"Bearer {token}x", f"Bearer {other_end}", "Bearer ", "Bearer", f"Basic {token}", token,
+                 f"Bearer {token.upper()}", f"Bearer  {token}", f"Bearer {token},{token}", "Bearer null", f"Bearer {token[4:]}",
+                 f"Bearer \"{token}\"")
         for value in wrong:
             answer, data = self.ask("/v1/tasks", Authorization=value)
             self.assertEqual(401, answer.status, value.replace(token, "TOKEN"))
@@ -205,18 +215,19 @@ class Tcp(unittest.TestCase):
         self.assertNotIn(token, self.server.log_file.read_text())
 
     def test_A13_other_hosts_and_origins_are_refused(self):
-        for host in ("evil.test", f"evil.test:{self.port}", "127.0.0.1.evil.test", "localhost.evil.test", "evil.test#localhost", "localhost@evil.test", "0.0.0.0",
-                     "127.0.0.2", "[::]", "169.254.169.254", "127.1", "2130706433", "localhost.", "", "mayfly"):
+        for host in ("evil.test", f"evil.test:{self.port}", "127.0.0.1.evil.test", "localhost.evil.test", "evil.test#localhost",
+                     "localhost@evil.test", "0.0.0.0", "127.0.0.2", "[::]", "169.254.169.254", "127.1", "2130706433", "localhost.",
+                     "", "mayfly"):
             for path in ("/v1/tasks", "/livez"):
                 answer, _ = self.ask(path, host=host, **self.bearer())
                 self.assertIn(answer.status, (421, 400), host)
         for host in (f"localhost:{self.port}", "LOCALHOST", "[::1]:80", "127.0.0.1"):
             self.assertEqual(200, self.ask("/v1/tasks", host=host, **self.bearer())[0].status, host)
-        for origin in ("http://evil.test", "null", f"http://localhost:{self.port}", f"http://127.0.0.1:{self.port + 1}", "file://", f"http://127.0.0.1:{self.port}.evil.test"):
+        for origin in ("http://evil.test", "null", f"http://localhost:{self.port}", f"http://127.0.0.1:{self.port + 1}", "file://",
+                       f"http://127.0.0.1:{self.port}.evil.test"):
             answer, _ = self.ask("/v1/tasks", Origin=origin, **self.bearer())
             self.assertEqual(403, answer.status, origin)
-            answer, _ = self.ask("/v1/tasks", Origin=origin, Connection="Upgrade", Upgrade="websocket", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
-                                 Sec_WebSocket_Version="13", **self.bearer())
+            answer, _ = self.ask("/v1/tasks", Origin=origin, **WEBSOCKET, **self.bearer())
             self.assertEqual(403, answer.status, origin)
         answer, _ = self.ask("/v1/tasks", "OPTIONS", Origin="http://evil.test", Access_Control_Request_Method="POST")
         self.assertEqual(403, answer.status)
@@ -238,8 +249,8 @@ class Starts(unittest.TestCase):
 
     def refuse(self, *arguments):
         """The words of a server that ends by itself; one that starts is ended and fails the test."""
-        process = subprocess.Popen([str(BIN / "mayfly"), "serve", "--data-dir", str(self.dir / "data"), *arguments], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        command = [str(BIN / "mayfly"), "serve", "--data-dir", str(self.dir / "data"), *arguments]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
             _, words = process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
@@ -252,7 +263,8 @@ class Starts(unittest.TestCase):
     def test_D08_addresses_that_others_reach_are_refused(self):
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[2001:db8::1]:0", "10.0.0.1:8080"):
             self.assertRegex(self.refuse("--listen", address), "loopback", address)
-        for address in ("example.com:80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:http", "*:80", "0:80", "127.1:80"):
+        for address in ("example.com:80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:http", "*:80",
+                        "0:80", "127.1:80"):
             self.refuse("--listen", address)
 
     def test_S06_token_files_that_others_could_read_or_change_are_refused(self):
@@ -265,8 +277,8 @@ class Starts(unittest.TestCase):
         os.symlink(token("real"), self.dir / "link")
         os.mkfifo(self.dir / "fifo", 0o600)
         bad = [token(f"mode{mode:o}", mode=mode) for mode in (0o644, 0o640, 0o604, 0o660, 0o620, 0o602, 0o700, 0o601)]
-        bad += [token("short", "mft_short"), token("empty", ""), token("spaces", "a b " * 20), token("long", "x" * 5000), token("lines", good + "\n" + good),
-                str(self.dir / "link"), str(self.dir / "fifo"), str(self.dir)]
+        texts = {"short": "mft_short", "empty": "", "spaces": "a b " * 20, "long": "x" * 5000, "lines": good + "\n" + good}
+        bad += [*(token(name, text) for name, text in texts.items()), str(self.dir / "link"), str(self.dir / "fifo"), str(self.dir)]
         for file in bad:
             words = self.refuse("--listen", "127.0.0.1:0", "--token-file", file)
             self.assertIn(file, words)

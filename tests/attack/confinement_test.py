@@ -10,13 +10,22 @@ import unittest
 import uuid
 
 import probes
-from harness import IMAGE, ServerTest, UnixConnection, b64, poll_until
+from harness import ServerTest, UnixConnection, b64
 
 import channel_wire as wire
 
 GOLDEN = probes.SOURCES / "syscalls.golden"
 PSEUDO = {"proc", "sysfs", "cgroup", "cgroup2", "devpts", "mqueue"}
 NO_CAPABILITY = "0000000000000000"
+KNOBS = ("/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/kernel/hostname /proc/sys/vm/overcommit_memory "
+         "/proc/sys/net/ipv4/ip_forward /proc/sys/fs/binfmt_misc/register /proc/sysrq-trigger /proc/irq/0/smp_affinity /proc/mtrr "
+         "/sys/fs/cgroup/release_agent /sys/fs/cgroup/*/release_agent /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/cgroup.procs "
+         "/sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max /sys/fs/cgroup/pids/pids.max "
+         "/sys/fs/cgroup/devices/devices.allow /sys/fs/cgroup/cgroup.subtree_control /sys/kernel/uevent_helper /sys/power/state "
+         "/sys/kernel/mm/transparent_hugepage/enabled /sys/module/kernel/parameters/panic /etc/passwd")
+MASKED = ("/proc/kcore /proc/keys /proc/kallsyms /proc/cmdline /proc/interrupts /proc/config.gz /proc/timer_list /proc/sched_debug "
+          "/proc/latency_stats /proc/kmsg /proc/kpagecount /proc/vmallocinfo /proc/slabinfo")
+MASKED_DIRECTORIES = "/sys/firmware /proc/acpi /proc/scsi /proc/asound /sys/devices/virtual/powercap"
 
 
 def fields(text):
@@ -130,16 +139,8 @@ spec:
 
     def test_C08_nothing_of_the_kernel_can_be_set_and_masked_files_tell_nothing(self):
         core_pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text()
-        knobs = ("/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/kernel/hostname /proc/sys/vm/overcommit_memory "
-                 "/proc/sys/net/ipv4/ip_forward /proc/sys/fs/binfmt_misc/register /proc/sysrq-trigger /sys/kernel/uevent_helper "
-                 "/sys/fs/cgroup/release_agent /sys/fs/cgroup/*/release_agent /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/cgroup.procs "
-                 "/sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max /sys/fs/cgroup/pids/pids.max "
-                 "/sys/fs/cgroup/devices/devices.allow /sys/fs/cgroup/cgroup.subtree_control /proc/irq/0/smp_affinity "
-                 "/sys/power/state /sys/kernel/mm/transparent_hugepage/enabled /sys/module/kernel/parameters/panic /proc/mtrr /etc/passwd")
-        masked = ("/proc/kcore /proc/keys /proc/kallsyms /proc/cmdline /proc/interrupts /proc/config.gz /proc/timer_list "
-                  "/proc/sched_debug /proc/latency_stats /proc/kmsg /proc/kpagecount /proc/vmallocinfo /proc/slabinfo")
-        text = self.probe(f"./probe files write {knobs}; echo ==; ./probe files read {masked}; echo ==; "
-                          "ls -A /sys/firmware /proc/acpi /proc/scsi /proc/asound /sys/devices/virtual/powercap 2>/dev/null; true")
+        text = self.probe(f"./probe files write {KNOBS}; echo ==; ./probe files read {MASKED}; echo ==; "
+                          f"ls -A {MASKED_DIRECTORIES} 2>/dev/null; true")
         written, read, listed = (part for part in text.split("==\n"))
         for path, outcome in probes.outcomes(written).items():
             self.assertIn(outcome, {"EROFS", "EACCES", "EPERM", "ENOENT"}, path)
@@ -204,7 +205,8 @@ spec:
             optional = name in {"read stack", "write oom_adj", "write autogroup", "write clear_refs"}
             self.assertIn(outcome, {"EACCES", "EPERM"} | ({"ENOENT"} if optional else set()), name)
         # The same attempts on a process of the task itself: the probe does see what is open to it.
-        for name in ("read mem", "read environ", "read maps", "read fd/0", "write oom_score_adj", "readlink root", "readlink fd/1"):
+        for name in ("read mem", "read environ", "read maps", "read fd/0", "write oom_score_adj", "readlink root",
+                     "readlink fd/1"):
             self.assertEqual("ok", own[name], name)
         for name in ("process_vm_readv", "ptrace-attach", "pidfd_getfd", "kcmp"):
             self.assertEqual("EPERM", own[name], name)
@@ -227,7 +229,8 @@ spec:
         text = self.server.logs(task).decode()
         self.assertTrue(text.endswith("unchanged\n"), text)
         found = probes.outcomes(text)
-        attempts = {name: found[name] for name in found if name.startswith(("prlimit", "set", "ioprio", "sched", "rt_", "pidfd", "tg"))}
+        calls = ("prlimit", "set", "ioprio", "sched", "rt_", "pidfd", "tg")
+        attempts = {name: found[name] for name in found if name.startswith(calls)}
         self.assertEqual(24, len(attempts), attempts)
         for name, outcome in attempts.items():
             self.assertEqual("ok" if name in {"pidfd_send_signal-queue", "tgkill"} else "EPERM", outcome, name)

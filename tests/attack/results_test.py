@@ -8,7 +8,7 @@ import unittest
 import urllib.parse
 
 import probes
-from harness import ServerTest, b64, count, sha256
+from harness import IMAGE, ServerTest, b64, count, sha256
 
 KIB = 1 << 10
 FILES, BYTES = 300, 2 << 20
@@ -33,7 +33,8 @@ spec:
         task = self.server.submit(
             "mkdir -p out/real; echo plain > out/plain; echo deep > out/real/deep\n"
             "ln -s /etc/passwd out/passwd; ln -s /proc/1/environ out/environ; ln -s /proc/self/root/etc/passwd out/magic\n"
-            "ln -s loop out/loop; ln -s /etc out/etc; ln -s real out/dirlink; ln -s plain out/inside; ln -s ../../../../etc/passwd out/up\n"
+            "ln -s loop out/loop; ln -s /etc out/etc; ln -s real out/dirlink; ln -s plain out/inside\n"
+            "ln -s ../../../../etc/passwd out/up\n"
             "ln -s /proc/1/fd out/fds; ln -s /proc/self/fd/0 out/stdin; mkfifo out/fifo; ln out/plain out/hard\n"
             "(echo late > out/fifo &) ; ./probe socket out/socket; sleep 100 > out/held &\n"
             "[ -S out/socket ] || exit 9; until [ -e out/held ]; do :; done; chmod 4755 out/real/deep; exit 0",
@@ -50,7 +51,8 @@ spec:
     def test_F46_a_declared_output_that_was_replaced_is_missing_and_not_read(self):
         kinds = {"link": "ln -s /etc/passwd result", "itself": "ln -s result result", "fifo": "mkfifo result",
                  "directory": "mkdir result; echo x > result/x", "nothing": "true", "dangling": "ln -s /nowhere result"}
-        tasks = {kind: self.server.submit(f"echo real > result; rm result; {make}", outputs=["result"]) for kind, make in kinds.items()}
+        tasks = {kind: self.server.submit(f"echo real > result; rm result; {make}", outputs=["result"])
+                 for kind, make in kinds.items()}
         for kind, task in tasks.items():
             shown = self.server.wait(task)
             self.assertEqual(("failed", "output_missing", 0), (shown["state"], shown["reason"], shown["exit_code"]), kind)
@@ -58,9 +60,10 @@ spec:
 
     # --- what is too much ---
     def test_P05_growing_and_sparse_files_are_bounded(self):
-        growing = self.server.submit("while :; do cat /proc/version; done > grow & while :; do echo swap > s; rm s; mkfifo s; rm s; done & "
-                                     "until [ -s grow ]; do :; done; exit 0", outputs=["grow", "s*"], limits={"workspace": "1Mi"})
-        sparse = self.server.submit("truncate -s 100G far; for i in 1 2 3 4 5 6 7 8; do truncate -s 60M hole$i; done; ls -l | wc -l",
+        growing = self.server.submit("while :; do cat /proc/version; done > grow & "
+                                     "while :; do echo swap > s; rm s; mkfifo s; rm s; done & until [ -s grow ]; do :; done; exit 0",
+                                     outputs=["grow", "s*"], limits={"workspace": "1Mi"})
+        sparse = self.server.submit("truncate -s 100G far; for i in 1 2 3 4 5 6 7 8; do truncate -s 60M hole$i; done; true",
                                     outputs=["*"])
         single = self.server.submit(f"truncate -s {BYTES + 1} big; echo small > a", outputs=["*"])
         shown = self.server.wait(growing)
@@ -79,7 +82,8 @@ spec:
     def test_P05_very_many_files_end_at_the_bound(self):
         many = count(16000)
         before = self.server.memory_kib("VmHWM")
-        task = self.server.submit(f"mkdir d; cd d; i=0; while [ $i -lt {many} ]; do : > f$i; i=$((i+1)); done; echo $i", outputs=["d/**"])
+        task = self.server.submit(f"mkdir d; cd d; i=0; while [ $i -lt {many} ]; do : > f$i; i=$((i+1)); done; echo $i",
+                                  outputs=["d/**"])
         shown = self.server.wait(task)
         self.assertEqual(b"%d\n" % many, self.server.logs(task))
         self.assertEqual(("failed", "output_missing"), (shown["state"], shown["reason"]), shown["message"])
@@ -89,19 +93,24 @@ spec:
         self.assertLess(self.server.memory_kib("VmHWM") - before, 64 * KIB)
 
     # --- names ---
-    NAMES = (b"new\nline", b'q"uote', b"%2f..%2fetc", b"semi;colon,comma", b"page.html", b"pic.svg", "é漢\u202e.txt".encode(), b"\xff\xfe",
-             b" space ", b"-rf", b"\x1b[31mred", b"tab\there", b"back\\slash", b"cr\rlf", b"a" * 255, b"%00", b"..hidden", b"...", b"c:d", b"x?y#z")
+    NAMES = (b"new\nline", b'q"uote', b"%2f..%2fetc", b"semi;colon,comma", b"page.html", b"pic.svg", "é漢\u202e.txt".encode(),
+             b"\xff\xfe", b" space ", b"-rf", b"\x1b[31mred", b"tab\there", b"back\\slash", b"cr\rlf", b"a" * 254, b"%00",
+             b"..hidden", b"...", b"c:d", b"x?y#z")
+    DEEP, TOO_DEEP = "/".join(["e" * 250] * 3), "/".join(["e" * 250] * 5)  # the second is longer than any path that can be asked for
 
     def test_P06_names_that_bite_come_back_as_they_are_and_harm_no_header(self):
-        script = "mkdir -p d\n" + "".join("printf '%s' '<script>alert(1)</script>' > \"$(printf '" +
-                                           "".join(f"\\{byte:03o}" for byte in b"d/" + name + b"X") + "')\"\n" for name in self.NAMES)
-        deep = "/".join(["e" * 250] * 5)  # 1254 bytes: longer than any path that can be asked for
-        script += f"mkdir -p {'/'.join(['e' * 250] * 3)}; echo deep > {'/'.join(['e' * 250] * 3)}/f; mkdir -p {deep}; echo lost > {deep}/f\n"
+        def quoted(name):  # for printf of the shell
+            return "".join(f"\\{byte:03o}" for byte in b"d/" + name + b"X")
+        script = "mkdir -p d\n"
+        for name in self.NAMES:
+            script += f"printf '%s' '<script>alert(1)</script>' > \"$(printf '{quoted(name)}')\"\n"
+        for path in (self.DEEP, self.TOO_DEEP):
+            script += f"mkdir -p {path}; echo deep > {path}/f\n"
         task = self.server.submit(script=script, outputs=["d/*", "e*/**"])
         shown = self.server.wait(task)
         self.assertEqual("succeeded", shown["state"], (shown["message"], self.server.logs(task, "stderr")))
         items = self.server.call("GET", f"/v1/tasks/{task}/artifacts", expect=200)["items"]
-        wanted = {b"d/" + name + b"X" for name in self.NAMES if len(name) < 255} | {("/".join(["e" * 250] * 3) + "/f").encode()}
+        wanted = {b"d/" + name + b"X" for name in self.NAMES} | {(self.DEEP + "/f").encode()}
         by_name = {urllib.parse.unquote_to_bytes(i["href"].split("/artifacts/")[1]): i for i in items}
         self.assertEqual(wanted, set(by_name))
         for name, item in by_name.items():
@@ -116,7 +125,8 @@ spec:
         self.assertEqual(item["sha256"], sha256(data))
         self.assertEqual("application/octet-stream", headers["Content-Type"])
         self.assertEqual("nosniff", headers["X-Content-Type-Options"])
-        self.assertRegex(headers["Content-Disposition"], r"^attachment; filename=\"[A-Za-z0-9._-]*\"(; filename\*=UTF-8''[A-Za-z0-9._~%-]+)?$")
+        self.assertRegex(headers["Content-Disposition"],
+                         r"^attachment; filename=\"[A-Za-z0-9._-]*\"(; filename\*=UTF-8''[A-Za-z0-9._~%-]+)?$")
 
     def check_tar(self, task, wanted):
         status, _, data = self.server.raw("GET", f"/v1/tasks/{task}/artifacts.tar")
@@ -144,21 +154,19 @@ spec:
     def test_F46_inputs_cannot_point_out_of_the_workspace(self):
         bad = ("../x", "/etc/x", "a/../../x", "a//b", "./a", "a/.", "a/", "", "..", "a\0b", "x" * 256, "d/" * 512 + "x")
         for path in bad:
-            problem = self.server.call("POST", "/v1/tasks", {"image": "mayfly-test/busybox:1", "command": ["true"],
-                                                             "inputs": [{"path": path, "content": ""}]})
-            self.assertIn(problem.get("status"), (400, 422), path)
+            status, problem = self.refuse(inputs=[{"path": path, "content": ""}])
             self.assertIn("/inputs/0/path", [e["pointer"] for e in problem["errors"]], path)
         for first, second in (("a", "a"), ("a", "a/b"), ("a/b", "a")):
-            problem = self.server.call("POST", "/v1/tasks", {"image": "mayfly-test/busybox:1", "command": ["true"],
-                                                             "inputs": [{"path": first, "content": "1"}, {"path": second, "content": "2"}]})
-            self.assertIn(problem.get("status"), (400, 422), (first, second))
+            self.refuse(inputs=[{"path": first, "content": "1"}, {"path": second, "content": "2"}])
         for mode in ("4755", "1777", "999", "0x1ff", "07777"):
-            problem = self.server.call("POST", "/v1/tasks", {"image": "mayfly-test/busybox:1", "command": ["true"],
-                                                             "inputs": [{"path": "a", "content": "1", "mode": mode}]})
-            self.assertIn(problem.get("status"), (400, 422), mode)
+            self.refuse(inputs=[{"path": "a", "content": "1", "mode": mode}])
         for pattern in ("../*", "/etc/*", "a/../b", ""):
-            problem = self.server.call("POST", "/v1/tasks", {"image": "mayfly-test/busybox:1", "command": ["true"], "outputs": [pattern]})
-            self.assertIn(problem.get("status"), (400, 422), pattern)
+            self.refuse(outputs=[pattern])
+
+    def refuse(self, **spec):
+        status, problem = self.server.refuse({"image": IMAGE, "command": ["true"], **spec})
+        self.assertIn(status, (400, 422), spec)
+        return status, problem
 
     def test_P06_input_names_that_bite_arrive_byte_for_byte(self):
         names = ["new\nline", "q\"'`$(touch gone)", "-rf", "%2f", "é漢", " ", "a/b/c", "\x1b[31m", "s" * 255]

@@ -41,8 +41,8 @@ class Secrets(ServerTest):
 
     def test_S01_S02_late_binding_canaries_are_found_nowhere_outside(self):
         canary = self.canary
-        body = (f"cat; echo; cat {canary['input_path']}; echo; cat binary; echo; env; cat {canary['input_path']} > {canary['output']}; "
-                "until [ -e done ]; do sleep 1; done")
+        body = (f"cat; echo; cat {canary['input_path']}; echo; cat binary; echo; env; "
+                f"cat {canary['input_path']} > {canary['output']}; until [ -e done ]; do sleep 1; done")
         by_command = self.submit(command=["/bin/sh", "-c", f": {canary['command']}; {body}"])
         by_script = self.submit(script=f"# {canary['script']}\ncat $0\n{body}")
         for task in (by_command, by_script):
@@ -66,12 +66,15 @@ class Secrets(ServerTest):
                      {"command": ["true"], "working_dir": "/" + canary["working_dir"]},
                      {"command": ["/bin/sh", "-c", f"echo {canary['command']} >&2; exit 3"]}):
             self.assertEqual("failed", self.server.wait_gone(self.submit(**spec))["state"])
-        bad = {**self.common(), "command": ["true"], canary["bad_field"]: canary["bad_value"], "env": {"A=B": canary["bad_value"]}}
-        status, _, _ = self.server.raw("POST", "/v1/tasks", json.dumps(bad), {"Content-Type": "application/json"})
+        as_json = {"Content-Type": "application/json"}
+        bad = {**self.common(), "command": ["true"], canary["bad_field"]: canary["bad_value"],
+               "env": {"A=B": canary["bad_value"]}}
+        status, _, _ = self.server.raw("POST", "/v1/tasks", json.dumps(bad), as_json)
         self.assertIn(status, (400, 422))
-        status, _, _ = self.server.raw("POST", "/v1/tasks", f"{{\"image\": \"{canary['bad_value']}", {"Content-Type": "application/json"})
+        status, _, _ = self.server.raw("POST", "/v1/tasks", f"{{\"image\": \"{canary['bad_value']}", as_json)
         self.assertEqual(400, status)
-        status, _, _ = self.server.raw("GET", f"/v1/tasks?label={canary['bad_field']}%3D{canary['bad_value']}&{canary['bad_field']}=1")
+        query = f"label={canary['bad_field']}%3D{canary['bad_value']}&{canary['bad_field']}=1"
+        status, _, _ = self.server.raw("GET", f"/v1/tasks?{query}")
         self.assertEqual(400, status)
 
     def engine_knows(self, names):
@@ -102,9 +105,9 @@ class Secrets(ServerTest):
 
     def ours_shows(self):
         process = pathlib.Path(f"/proc/{self.server.process.pid}")
-        shown = {"the log of serve": self.server.log_file.read_bytes(), "/metrics": self.server.raw("GET", "/metrics")[2],
-                 "/v1/capabilities": self.server.raw("GET", "/v1/capabilities")[2], "/readyz": self.server.raw("GET", "/readyz")[2],
-                 "command line": (process / "cmdline").read_bytes(), "environment": (process / "environ").read_bytes()}
+        shown = {path: self.server.raw("GET", path)[2] for path in ("/metrics", "/v1/capabilities", "/readyz")}
+        shown |= {"the log of serve": self.server.log_file.read_bytes(),
+                  "command line": (process / "cmdline").read_bytes(), "environment": (process / "environ").read_bytes()}
         self.assertIn(b'"level":"', shown["the log of serve"])
         self.assertIn(b"mayfly_", shown["/metrics"])
         shown["file names"] = "\n".join(str(p) for p in self.server.data.rglob("*")).encode()

@@ -1,6 +1,7 @@
-"""The orchestrator's side of the channel for tests: carriers made of raw attaches, and a peer that numbers, acknowledges and resends."""
+"""The orchestrator's side of the channel for tests: carriers of raw attaches, and a peer that numbers, acknowledges, resends."""
 
 import binascii
+import json
 import os
 import select
 import socket
@@ -57,8 +58,8 @@ class Carrier:
 
 
 class Peer:
-    """Speaks as docs/channel.md tells an orchestrator to. What was taken in order stands in `messages` as (number, method, params,
-    payload); `plain` holds the rest. With `acknowledges` off, nothing is acknowledged."""
+    """Speaks as docs/channel.md tells an orchestrator to. What was taken in order stands in `messages` as (number, method,
+    params, payload); `plain` holds the rest. With `acknowledges` off, nothing is acknowledged."""
 
     def __init__(self):
         self.carrier = None
@@ -110,7 +111,6 @@ class Peer:
 
     def bind(self, attempt, spec):
         """Puts the spec (a dictionary) and binds it."""
-        import json
         text = json.dumps(spec).encode()
         self.put("spec", text)
         self.send("bind", attempt=attempt, spec_bytes=len(text), spec_crc=wire.crc32c(text))
