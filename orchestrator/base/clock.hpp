@@ -11,7 +11,7 @@
 namespace mayfly {
 
 using Millis = std::chrono::milliseconds;
-using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;   // what people read; may jump
+using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;    // what people read; may jump
 using MonoTime = std::chrono::time_point<std::chrono::steady_clock>;  // what timers use; CLOCK_MONOTONIC
 
 // Thread safe.
@@ -45,7 +45,8 @@ class ManualClock final : public Clock {
 std::string format_time(WallTime time);
 Result<WallTime> parse_time(std::string_view text);
 
-// "500ms", "30s", "10m", "2h", "1d", or sums of falling units ("1h30m"). A bare number has no unit and is refused.
+// "500ms", "30s", "10m", "2h", "1d", or sums of falling units ("1h30m"). A bare number has no unit and is
+// refused.
 Result<Millis> parse_duration(std::string_view text);
 // The shortest exact form that parse_duration reads back.
 std::string format_duration(Millis duration);

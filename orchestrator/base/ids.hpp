@@ -1,6 +1,6 @@
 // Identifiers as types, so that a task's id never passes for an attempt's. Values; any thread.
-// Text form: prefix + 26 characters of lower-case Crockford base32 of a UUIDv7 (RFC 9562): sorts by creation time,
-// is safe in URLs, file names and engine object names.
+// Text form: prefix + 26 characters of lower-case Crockford base32 of a UUIDv7 (RFC 9562): sorts by creation
+// time, is safe in URLs, file names and engine object names.
 #pragma once
 
 #include <compare>
@@ -26,11 +26,21 @@ class Id {
   std::string text_;
 };
 
-struct TaskTag { static constexpr std::string_view kPrefix = "tsk_"; };
-struct AttemptTag { static constexpr std::string_view kPrefix = "att_"; };
-struct SandboxTag { static constexpr std::string_view kPrefix = "sbx_"; };
-struct TenantTag { static constexpr std::string_view kPrefix{}; };  // a name from the policy, not generated
-struct InstallationTag { static constexpr std::string_view kPrefix = "ins_"; };
+struct TaskTag {
+  static constexpr std::string_view kPrefix = "tsk_";
+};
+struct AttemptTag {
+  static constexpr std::string_view kPrefix = "att_";
+};
+struct SandboxTag {
+  static constexpr std::string_view kPrefix = "sbx_";
+};
+struct TenantTag {
+  static constexpr std::string_view kPrefix{};
+};  // a name from the policy, not generated
+struct InstallationTag {
+  static constexpr std::string_view kPrefix = "ins_";
+};
 
 using TaskId = Id<TaskTag>;
 using AttemptId = Id<AttemptTag>;

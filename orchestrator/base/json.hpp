@@ -1,5 +1,5 @@
-// Strict JSON (RFC 8259) for everything that comes from outside: bounded in size, depth and keys, duplicate keys
-// refused, valid UTF-8 only. Pure; any thread.
+// Strict JSON (RFC 8259) for everything that comes from outside: bounded in size, depth and keys, duplicate
+// keys refused, valid UTF-8 only. Pure; any thread.
 #pragma once
 
 #include <cstddef>

@@ -34,9 +34,9 @@ class Logger {
 
 enum class LogFormat { json, text };
 
-// Writes lines to the descriptor, which it does not own; a full or broken pipe loses lines, never blocks a caller
-// for longer than one write(2) (the program ignores SIGPIPE). A line is at most 4096 bytes, so that lines of several
-// threads never mix: long values are cut, with … at their end.
+// Writes lines to the descriptor, which it does not own; a full or broken pipe loses lines, never blocks a
+// caller for longer than one write(2) (the program ignores SIGPIPE). A line is at most 4096 bytes, so that
+// lines of several threads never mix: long values are cut, with … at their end.
 class FdLogger final : public Logger {
  public:
   FdLogger(int fd, LogFormat format, LogLevel least) : fd_(fd), format_(format), least_(least) {}

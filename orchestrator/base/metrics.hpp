@@ -18,8 +18,8 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // Each is registered at first use with the help text given in metrics.cpp's table; an unknown name is a bug and
-  // throws std::logic_error.
+  // Each is registered at first use with the help text given in metrics.cpp's table; an unknown name is a bug
+  // and throws std::logic_error.
   void add(std::string_view counter, const MetricLabels& labels = {}, double by = 1);
   void set(std::string_view gauge, double value, const MetricLabels& labels = {});
   void observe(std::string_view histogram, double value, const MetricLabels& labels = {});

@@ -1,5 +1,6 @@
-// Where attempts run. lifecycle sees only this; docker/ (and later bubblewrap/, kubernetes/) stand behind it and pass
-// one contract suite (tests/contract). All calls from the I/O thread; every call ends by its deadline.
+// Where attempts run. lifecycle sees only this; docker/ (and later bubblewrap/, kubernetes/) stand behind it
+// and pass one contract suite (tests/contract). All calls from the I/O thread; every call ends by its
+// deadline.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace mayfly {
 
-// A duplex byte stream to a sandbox's runner. The owner must keep reading until end of file or call close: an attach
-// that is alive and unread wedges Docker's engine.
+// A duplex byte stream to a sandbox's runner. The owner must keep reading until end of file or call close: an
+// attach that is alive and unread wedges Docker's engine.
 class Carrier {
  public:
   virtual ~Carrier() = default;
@@ -30,15 +31,15 @@ class Carrier {
 };
 
 struct Image {
-  std::string reference;  // as asked
-  std::string id;         // content address; sandboxes are created by it
-  std::vector<std::string> volumes;  // paths that the image declares as volumes; covered with tmpfs
+  std::string reference;               // as asked
+  std::string id;                      // content address; sandboxes are created by it
+  std::vector<std::string> volumes;    // paths that the image declares as volumes; covered with tmpfs
   std::vector<std::string> env_names;  // names of the variables that the image sets; removed
   std::string path{};  // the image's PATH, for tasks that set none; empty when it has none that can be used
 };
 
-// Everything that is fixed when a sandbox is created. Nothing of the task's command, environment, inputs or labels is
-// here: those travel through the channel, so that a parked sandbox can serve any task of its size.
+// Everything that is fixed when a sandbox is created. Nothing of the task's command, environment, inputs or
+// labels is here: those travel through the channel, so that a parked sandbox can serve any task of its size.
 struct SandboxSpec {
   SandboxId id;
   Image image;
@@ -73,7 +74,7 @@ struct Capabilities {
   bool adoptable = false;      // a sandbox outlives its orchestrator
   bool late_limits = false;
   WorkspaceStorage workspace = WorkspaceStorage::tmpfs;
-  Bytes workspace_max{};       // the largest size limit that the storage can hold
+  Bytes workspace_max{};  // the largest size limit that the storage can hold
   std::int64_t node_millicpus = 0;
   Bytes node_memory{};
   std::vector<std::string> notes;  // what it cannot do and why ("disk quota: ext4 holds no size limit")
@@ -85,16 +86,17 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
 
-  // Probes the backend (version, storage, runner volume) and makes it ready for sandboxes; safe to call again after the
-  // engine went away. engine_unreachable when there is no answer.
+  // Probes the backend (version, storage, runner volume) and makes it ready for sandboxes; safe to call again
+  // after the engine went away. engine_unreachable when there is no answer.
   virtual Async<Capabilities> connect(Deadline deadline) = 0;
   // A cheap probe that cannot hang on one sick sandbox.
   virtual Async<> ping(Deadline deadline) = 0;
 
-  // Resolves a local image. not_found when it is not there, invalid_argument for a reference that cannot be one.
+  // Resolves a local image. not_found when it is not there, invalid_argument for a reference that cannot be
+  // one.
   virtual Async<Image> prepare(const std::string& reference, Deadline deadline) = 0;
-  // Volume and container, hardened, compared with what was asked. On any error nothing is left (or the name is
-  // returned by `list`). A name that exists with our signed label and equal configuration is adopted.
+  // Volume and container, hardened, compared with what was asked. On any error nothing is left (or the name
+  // is returned by `list`). A name that exists with our signed label and equal configuration is adopted.
   virtual Async<std::string> create(const SandboxSpec& spec, Deadline deadline) = 0;  // the engine's id
   // Opens the carrier; answered before the sandbox starts.
   virtual Async<std::unique_ptr<Carrier>> channel(const SandboxId& id, Deadline deadline) = 0;

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import http.client
 import json
+import mmap
 import os
 import pathlib
 import shutil
@@ -47,6 +48,18 @@ class UnixConnection(http.client.HTTPConnection):
             opened.close()
             raise
         self.sock = opened
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def sanitized():
+    """Whether the server under test was built with AddressSanitizer: its memory is then no figure."""
+    with open(BIN / "mayfly", "rb") as binary, mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return whole.find(b"__asan_init") >= 0
 
 
 def poll_until(condition, seconds=60, what="condition"):

@@ -179,7 +179,7 @@ class Refusals(ServerTest):
         self.assertEqual(256 * 1024, self.server.show(self.server.submit(["true"], limits={"shm": "256Ki"}))["limits"]["shm"])
 
     def test_F26_too_little_memory_and_swap_are_refused_by_name(self):
-        self.assertIn("6Mi", self.errors(400, "invalid_argument", memory="1Mi")["/limits/memory"])
+        self.assertIn("6Mi", self.errors(422, "unprocessable", memory="1Mi")["/limits/memory"])
         self.assertEqual(["/limits/memory_swap"], list(self.errors(400, "invalid_argument", memory_swap="1Gi")))
         self.assertEqual(["/limits/memory"], list(self.errors(400, "invalid_argument", memory="-1")))
         self.assertEqual(["/limits/pids"], list(self.errors(400, "invalid_argument", pids=0)))

@@ -118,7 +118,7 @@ TEST_CASE("C03 what the image would make of the process is found under its own n
                                                              {"Hostname", "other"},
                                                              {"StopSignal", "SIGKILL"},
                                                              {"Healthcheck", {{"Test", {"CMD", "id"}}}},
-                                                             {"Volumes", {{"/data", Json::object()}}},
+                                                             {"Volumes", {{"/elsewhere", Json::object()}}},
                                                              {"ExposedPorts", {{"80/tcp", Json::object()}}},
                                                              {"Env", {"LD_PRELOAD=/evil.so"}}};
   for (const auto& [key, value] : changed) {
