@@ -41,7 +41,7 @@ spec:
 
     def test_R01_a_fork_bomb_is_cancelled(self):
         task = self.server.submit("./probe forks bomb & ./probe forks bomb & wait", inputs=[probes.as_input()],
-                                  limits={"pids": 48})
+                                  limits={"pids": 48, "memory": "256Mi"})
         self.wait_output(task, b"fork EAGAIN\n")
         poll_until(lambda: "pids" in self.server.show(task)["limits_hit"], 60, "the limit in the task while it runs")
         self.server.cancel(task)
