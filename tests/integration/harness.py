@@ -332,8 +332,10 @@ def record(method, path, request_body, request_headers, answer, data):
     if not file:
         return
     content_type = answer.getheader("Content-Type") or ""
-    exchange = {"method": method, "path": path, "status": answer.status, "content_type": content_type}
-    if "json" in content_type and len(data) < 1 << 20:
+    exchange = {"method": method, "path": path, "status": answer.status, "content_type": content_type, "response_body": ""}
+    if "json" in content_type and len(data) >= 1 << 20:
+        return  # too long to be kept; the short ones are of the same kind
+    if "json" in content_type:
         exchange["response_body"] = data.decode("utf-8", "replace")
     sent_type = {k.lower(): v for k, v in request_headers.items()}.get("content-type", "")
     if request_body is not None and "json" in sent_type:

@@ -93,7 +93,7 @@ class Environment(ServerTest):
         self.server.wait_state(task, "running")
         name = self.server.sandbox_of(task)
         now = int(time.time())
-        events = f"/events?since={now - 600}&until={now}"
+        events = f"/events?since={now - 600}&until={now + 1}"
         for path in (f"/containers/{name}/json", f"/volumes/{name}-ws", "/containers/json?all=1", events):
             status, shown = self.engine.request("GET", path)
             self.assertEqual((200, True), (status, name.encode() in shown), path)
