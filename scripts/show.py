@@ -13,11 +13,13 @@ import json
 import os
 import random
 import socket
+import statistics
 import sys
 import time
 
 BLOCK = 1 << 20
 BLOCKS = 1024
+ROUNDS = 5
 SEED = 20260101
 
 # What the sandbox runs: 1 GiB of every byte value. Each block is numbered, so that none can stand for another.
@@ -178,13 +180,8 @@ def seconds_between(begin, end):
     return (end - begin).total_seconds()
 
 
-def show_big(path, pid, engine, directory):
-    api = Api(path)
-    image = {"image": "mayfly/runtime:1"}
-    api.run({**image, "command": ["true"]})  # what the first task of a server costs is not what its output costs
-    raw_before = raw_speed(engine, directory)
-    reset_peak_memory(pid)
-    before = peak_memory_kib(pid)
+def speed_of(api, image):
+    """One task that writes the blocks: (MB a second from first output to end, are its bytes whole)."""
     task = api.run({**image, "command": ["python3", "write.py"], "inputs": [{"path": "write.py", "content": WRITE_BLOCKS}],
                     "limits": {"cpus": 2, "memory": "128Mi", "log": "2Gi"}})
     digest, size = hashlib.sha256(), 0
@@ -192,14 +189,31 @@ def show_big(path, pid, engine, directory):
     while piece := answer.read(1 << 20):
         digest.update(piece)
         size += len(piece)
-    growth = (peak_memory_kib(pid) - before) / 1024
-    raw = (raw_before + raw_speed(engine, directory)) / 2
-    speed = BLOCK * BLOCKS / 1e6 / max(0.001, seconds_between(task["times"]["first_output"], task["times"]["ended"]))
     same = digest.hexdigest() == expected_digest()
     print(f"{task['state']}, {size} bytes, SHA-256 {'equal' if same else 'DIFFERENT'}")
+    speed = BLOCK * BLOCKS / 1e6 / max(0.001, seconds_between(task["times"]["first_output"], task["times"]["ended"]))
+    return speed, same and task["state"] == "succeeded"
+
+
+def show_big(path, pid, engine, directory):
+    api = Api(path)
+    image = {"image": "mayfly/runtime:1"}
+    api.run({**image, "command": ["true"]})  # what the first task of a server costs is not what its output costs
+    reset_peak_memory(pid)
+    before, ratios, all_whole = peak_memory_kib(pid), [], True
+    for _ in range(ROUNDS):
+        os.sync()  # neither writes against the other's dirty pages
+        raw = raw_speed(engine, directory)
+        os.sync()
+        speed, whole = speed_of(api, image)
+        all_whole = all_whole and whole
+        ratios.append(speed / raw)
+        print(f"container to disk {speed:.0f} MB/s, raw attach {raw:.0f} MB/s, ratio {speed / raw:.2f}")
+    growth = (peak_memory_kib(pid) - before) / 1024
+    ratio = statistics.median(ratios)
     print(f"peak memory of serve grew by {growth:.1f} MiB (at most 32)")
-    print(f"container to disk {speed:.0f} MB/s, raw attach {raw:.0f} MB/s, ratio {speed / raw:.2f} (at least 0.75)")
-    return task["state"] == "succeeded" and same and growth < 32 and speed >= 0.75 * raw
+    print(f"median ratio of {ROUNDS} pairs {ratio:.2f} (at least 0.75)")
+    return all_whole and growth < 32 and ratio >= 0.75
 
 
 def main():

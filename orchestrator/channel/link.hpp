@@ -68,6 +68,8 @@ class Link {
   // --- receiving ---
   void feed(std::string_view bytes) { splitter_.feed(bytes); }
   std::optional<Incoming> next();
+  // Bytes that were fed and not yet looked at by next().
+  std::size_t unread() const { return splitter_.unread(); }
   // The highest number of the peer that was taken in order.
   std::uint64_t taken() const { return taken_; }
   // Tells the peer that everything up to `number` is safe (taken() for the runner; what is on disk for the

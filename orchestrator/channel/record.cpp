@@ -65,7 +65,7 @@ Result<Record> parse_record(std::string_view line) {
 }
 
 void LineSplitter::feed(std::string_view bytes) {
-  if (begin_ > 0) {
+  if (begin_ >= buffer_.size() - begin_) {  // what is moved is never more than what was used up
     buffer_.erase(0, begin_);
     searched_ -= begin_;
     begin_ = 0;

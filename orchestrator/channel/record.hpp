@@ -33,14 +33,15 @@ struct Record {
 // `line` without its newline. protocol when the CRC, COBS, JSON or a bound is wrong.
 Result<Record> parse_record(std::string_view line);
 
-// Cuts a byte stream into lines; a line over kMaxRecordBytes is dropped as a whole. Keeps at most one partial
-// line.
+// Cuts a byte stream into lines; a line over kMaxRecordBytes is dropped as a whole. Keeps what was fed until
+// next() has returned it, and at most one partial line.
 class LineSplitter {
  public:
   void feed(std::string_view bytes);
   // The next whole line without its newline, valid until the next call of feed or next. Empty lines are
   // skipped.
   std::optional<std::string_view> next();
+  std::size_t unread() const { return buffer_.size() - begin_; }
   void clear();
 
  private:

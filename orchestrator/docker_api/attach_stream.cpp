@@ -6,6 +6,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -50,17 +52,29 @@ Async<bool> fill(std::shared_ptr<Carrier> carrier) {
   co_return true;
 }
 
+// From what has arrived already: as many frames of one stream as there is room for. Empty when there is none.
+Result<AttachStream::Piece> take_buffered(Carrier& carrier, std::span<std::byte> into) {
+  AttachStream::Piece piece;
+  while (piece.size < into.size()) {
+    const auto only = piece.size > 0 ? std::optional(piece.stream) : std::nullopt;
+    const auto step = carrier.demux.next(carrier.unread(), into.size() - piece.size, only);
+    if (!step && piece.size > 0) break;  // the next call fails in the same way
+    if (!step) return fail_with(step);
+    carrier.begin += step->consumed;
+    if (step->payload.empty()) break;
+    std::memcpy(into.data() + piece.size, step->payload.data(), step->payload.size());
+    piece.stream = step->stream;
+    piece.size += step->payload.size();
+  }
+  return piece;
+}
+
 Async<AttachStream::Piece> read_piece(std::shared_ptr<Carrier> carrier, std::span<std::byte> into) {
   if (into.empty()) throw std::invalid_argument("an attach's read needs room");
   for (;;) {
     if (carrier->closed) co_return fail(ErrorCode::cancelled, "the attach is closed");
-    const auto step = carrier->demux.next(carrier->unread(), into.size());
-    if (!step) co_return fail_with(step);
-    carrier->begin += step->consumed;
-    if (!step->payload.empty()) {
-      std::copy(step->payload.begin(), step->payload.end(), into.begin());
-      co_return AttachStream::Piece{step->stream, step->payload.size()};
-    }
+    auto piece = take_buffered(*carrier, into);
+    if (!piece || piece->size > 0) co_return piece;
     const auto more = co_await fill(carrier);
     // What has arrived stays in the buffer when nobody waits for this piece any longer.
     if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none)

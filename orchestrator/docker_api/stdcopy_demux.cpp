@@ -16,7 +16,8 @@ std::uint32_t big_endian(std::span<const std::byte, 4> bytes) {
 
 }  // namespace
 
-Result<StdcopyDemux::Step> StdcopyDemux::next(std::span<const std::byte> input, std::size_t most) {
+Result<StdcopyDemux::Step> StdcopyDemux::next(std::span<const std::byte> input, std::size_t most,
+                                              std::optional<OutputStream> only) {
   Step step;
   while (frame_left_ == 0) {
     const auto missing = input.subspan(step.consumed);
@@ -27,9 +28,10 @@ Result<StdcopyDemux::Step> StdcopyDemux::next(std::span<const std::byte> input, 
     if (header_filled_ < header_.size()) return step;
     if (auto opened = open_frame(); !opened) return fail_with(std::move(opened));
   }
+  step.stream = stream_;
+  if (only && *only != stream_) return step;
   const auto rest = input.subspan(step.consumed);
   step.payload = rest.first(std::min({rest.size(), most, static_cast<std::size_t>(frame_left_)}));
-  step.stream = stream_;
   step.consumed += step.payload.size();
   frame_left_ -= static_cast<std::uint32_t>(step.payload.size());
   return step;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/error.hpp"
@@ -23,10 +24,11 @@ class StdcopyDemux {
     std::span<const std::byte> payload;  // lies inside the consumed input; empty: more input is needed
     OutputStream stream = OutputStream::out;
   };
-  // The next payload of one stream, at most `most` bytes long. protocol for a stream type other than 0, 1 and
-  // 2, for header bytes that must be zero and are not, and for a frame over kMostFrame; nothing is readable
-  // after that.
-  Result<Step> next(std::span<const std::byte> input, std::size_t most);
+  // The next payload of one stream, at most `most` bytes long; with `only`, none of another stream. protocol
+  // for a stream type other than 0, 1 and 2, for header bytes that must be zero and are not, and for a frame
+  // over kMostFrame; every later call fails too.
+  Result<Step> next(std::span<const std::byte> input, std::size_t most,
+                    std::optional<OutputStream> only = std::nullopt);
   // The input has ended: protocol inside a header or a frame.
   Result<void> finish() const;
 

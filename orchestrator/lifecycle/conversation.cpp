@@ -13,6 +13,13 @@ constexpr std::size_t kOutboxMessages = 256;
 constexpr std::size_t kLeastRead = 16 * 1024;
 constexpr std::size_t kMostRead = 256 * 1024;
 constexpr std::size_t kMostOutput = 256 * 1024;
+constexpr std::size_t kMostBatch = 512 * 1024;
+constexpr std::size_t kMostBatchMessages = 1024;
+// Each acknowledgement wakes the engine, its shim and the runner: one for many records. Well under the least
+// spool.
+constexpr std::size_t kAcknowledgeEvery = 96 * 1024;
+constexpr std::size_t kMessageWeight = 256;
+constexpr std::size_t kTrickle = 4 * 1024;
 constexpr Millis kTick{500};
 constexpr Millis kAskAgain{2000};
 constexpr int kTicksPerPing = 10;
@@ -59,6 +66,7 @@ asio::awaitable<void> Conversation::serve(std::unique_ptr<Carrier> carrier, std:
   hello_.reset();
   nonce_ = make_random_hex(16);
   view_.last_heard = clock_.mono();
+  unacknowledged_ = 0;
   link_.begin_epoch(epoch);
   send_attach();
   try {
@@ -85,6 +93,8 @@ void Conversation::send_attach() {
   output_due_.notify();
 }
 
+// Reading and writing in turn: while a batch is being written the next one gathers, in the engine's buffers,
+// and a flood comes in few big reads.
 Async<> Conversation::read_loop() {
   std::string buffer(kLeastRead, '\0');
   for (;;) {
@@ -93,61 +103,73 @@ Async<> Conversation::read_loop() {
     if (*got == 0) co_return Result<>{};
     view_.last_heard = clock_.mono();
     link_.feed(std::string_view(buffer).substr(0, *got));
-    auto taken = co_await take_all();
-    if (!taken) {
-      log_fault_ = taken.error();
-      co_return taken;
+    for (Batch batch = next_batch(); !batch.is_empty(); batch = next_batch()) {
+      auto taken = co_await take(batch);
+      if (!taken) {
+        log_fault_ = taken.error();
+        co_return taken;
+      }
     }
+    if (unacknowledged_ > 0 && (*got < kTrickle || unacknowledged_ >= kAcknowledgeEvery))
+      send_acknowledgement();
     if (*got == buffer.size() && buffer.size() < kMostRead) buffer.resize(2 * buffer.size());
   }
 }
 
-// Everything numbered goes to the segment first; only then is it acknowledged and believed.
-Async<> Conversation::take_all() {
-  struct Noted {
-    std::string method;
-    Json body;
-  };
-  std::vector<LogRecord> records;
-  std::vector<Noted> noted;
-  std::vector<channel::Incoming> plain;
+// Bounded, so that nobody else of this thread waits long.
+Conversation::Batch Conversation::next_batch() {
+  Batch batch;
   const WallTime at = clock_.wall();
   const std::uint64_t dropped_before = link_.dropped_lines();
-  while (auto incoming = link_.next()) {
+  while (batch.bytes < kMostBatch && batch.size() < kMostBatchMessages) {
+    auto incoming = link_.next();
+    if (!incoming) break;
     if (incoming->method == channel::kHello) {
       take_hello(*incoming);
     } else if (incoming->number > 0) {
-      records.push_back(to_log_record(*incoming, at));
-      noted.push_back({.method = std::move(incoming->method), .body = std::move(incoming->body)});
+      batch.bytes += incoming->payload.size();
+      batch.records.push_back(to_log_record(*incoming, at));
+      batch.noted.push_back({.record = {.number = batch.records.back().number,
+                                        .kind = batch.records.back().kind,
+                                        .at = at,
+                                        .offset = batch.records.back().offset,
+                                        .data = {}},
+                             .method = std::move(incoming->method),
+                             .body = std::move(incoming->body)});
     } else {
-      plain.push_back(std::move(*incoming));
+      batch.plain.push_back(std::move(*incoming));
     }
   }
   if (link_.dropped_lines() > dropped_before) {
     metrics_.add("mayfly_channel_dropped_lines_total", {},
                  static_cast<double>(link_.dropped_lines() - dropped_before));
+    output_due_.notify();  // the peer may have to be told what to send again
   }
-  if (!records.empty()) {
-    std::vector<LogRecord> kept;  // without data: what note_numbered needs
-    std::uint64_t bytes = 0;
-    for (const LogRecord& record : records) {
-      kept.push_back({.number = record.number,
-                      .kind = record.kind,
-                      .at = record.at,
-                      .offset = record.offset,
-                      .data = {}});
-      if (record.kind == LogKind::out || record.kind == LogKind::err) bytes += record.data.size();
-    }
-    auto written = co_await writer_.append(std::move(records), LogDurability::page_cache);
+  return batch;
+}
+
+// Everything numbered goes to the segment first; only then is it acknowledged and believed.
+Async<> Conversation::take(Batch& batch) {
+  if (!batch.records.empty()) {
+    auto written = co_await writer_.append(std::move(batch.records), LogDurability::page_cache);
     if (!written) co_return written;
-    metrics_.add("mayfly_log_bytes_total", {}, static_cast<double>(bytes));
-    link_.acknowledge(kept.back().number);
-    for (std::size_t i = 0; i < kept.size(); ++i) note_numbered(kept[i], noted[i].method, noted[i].body);
+    metrics_.add("mayfly_log_bytes_total", {}, static_cast<double>(batch.bytes));
+    link_.acknowledge(batch.noted.back().record.number);
+    unacknowledged_ += batch.bytes + batch.noted.size() * kMessageWeight;
+    for (const Noted& noted : batch.noted) {
+      note_numbered(noted.record, noted.method, noted.body);
+      if (noted.method != channel::kOut) unacknowledged_ += kAcknowledgeEvery;  // news does not wait
+    }
   }
-  for (channel::Incoming& incoming : plain) take_plain(std::move(incoming));
-  output_due_.notify();
+  for (channel::Incoming& incoming : batch.plain) take_plain(std::move(incoming));
   changed_.notify();
   co_return Result<>{};
+}
+
+// With the output that is written next.
+void Conversation::send_acknowledgement() {
+  unacknowledged_ = 0;
+  output_due_.notify();
 }
 
 void Conversation::take_hello(const channel::Incoming& incoming) {
@@ -162,6 +184,8 @@ void Conversation::take_hello(const channel::Incoming& incoming) {
   if (!foreign_) link_.resume(hello->got, writer_.last_number());
   unbound_ = !foreign_ && !expected_instance_.empty() && hello->attempt.empty() && link_.outbox().size() == 0;
   hello_ = std::move(*hello);
+  output_due_.notify();
+  changed_.notify();
   if (foreign_) close();
 }
 
@@ -216,6 +240,7 @@ Async<> Conversation::tick_loop() {
   for (int tick = 1;; ++tick) {
     co_await sleep_until(Deadline::in(kTick));
     link_.on_tick(now_ms());
+    if (unacknowledged_ > 0) send_acknowledgement();
     if (!link_.is_open()) send_attach();
     if (link_.is_open() && tick % kTicksPerPing == 0) link_.send_plain(channel::kPing, {});
     output_due_.notify();

@@ -65,10 +65,27 @@ class Conversation {
   Async<channel::Incoming> request(std::string method, std::string members, Deadline deadline);
 
  private:
+  struct Noted {
+    LogRecord record;  // without its data
+    std::string method;
+    Json body;
+  };
+  // What is taken in one go.
+  struct Batch {
+    std::vector<LogRecord> records;  // for the segment
+    std::vector<Noted> noted;        // of the same messages, what note_numbered needs
+    std::vector<channel::Incoming> plain;
+    std::size_t bytes = 0;  // of payload in `records`
+    std::size_t size() const { return noted.size() + plain.size(); }
+    bool is_empty() const { return size() == 0; }
+  };
+
   Async<> read_loop();
   Async<> write_loop();
   Async<> tick_loop();
-  Async<> take_all();
+  Batch next_batch();
+  Async<> take(Batch& batch);
+  void send_acknowledgement();
   void take_plain(channel::Incoming incoming);
   void take_hello(const channel::Incoming& incoming);
   void note_numbered(const LogRecord& record, const std::string& method, const Json& body);
@@ -92,6 +109,8 @@ class Conversation {
   std::map<std::int64_t, std::optional<channel::Incoming>> requests_;
   Notifier& changed_;
   Notifier output_due_;
+  std::size_t unacknowledged_ =
+      0;  // written to the segment since the last acknowledgement; bytes and weights
 };
 
 }  // namespace mayfly

@@ -11,10 +11,17 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kReadsAtOnce = 4;
 constexpr int kWritesAtOnce = 4;
 constexpr std::size_t kMostOutput = 256 * 1024;
+// A pipe is writable again when its reader has taken one page. Of one that holds this much, the reader takes
+// longer than a millisecond to drain, and the writer that sleeps meanwhile is not woken for every page.
+constexpr int kBigPipe = 512 * 1024;
+constexpr std::int64_t kGatherMs = 1;
 
 }  // namespace
 
-Carrier::Carrier(CarrierFds fds) : fds_(std::move(fds)), buffer_(kReadBytes, '\0') {}
+Carrier::Carrier(CarrierFds fds)
+    : fds_(std::move(fds)),
+      buffer_(kReadBytes, '\0'),
+      is_big_(::fcntl(fds_.out.get(), F_GETPIPE_SZ) >= kBigPipe) {}
 
 bool Carrier::read_into(channel::Link& link, std::int64_t now) {
   bool any = false;
@@ -44,14 +51,24 @@ bool Carrier::write_from(channel::Link& link, std::int64_t now) {
     const ssize_t written = ::write(fds_.out.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      is_blocked_ = errno == EAGAIN;
-      if (!is_blocked_) write_again_at_ = now + kTryAgainMs;
+      if (errno == EAGAIN) return full(now);
+      write_again_at_ = now + kTryAgainMs;
       return false;
     }
     half_written_ -= static_cast<std::size_t>(written);
     link.wrote(static_cast<std::size_t>(written));
+    if (half_written_ > 0) return full(now);
   }
   return !link.has_output();
+}
+
+bool Carrier::full(std::int64_t now) {
+  if (is_big_) {
+    write_again_at_ = now + kGatherMs;
+  } else {
+    is_blocked_ = true;
+  }
+  return false;
 }
 
 std::int64_t Carrier::wake_at(std::int64_t now, bool has_output) const {

@@ -29,10 +29,13 @@ class Carrier {
   std::int64_t wake_at(std::int64_t now, bool has_output) const;
 
  private:
+  bool full(std::int64_t now);  // the carrier takes no more just now: false, for write_from
+
   static constexpr std::int64_t kTryAgainMs = 500;
   CarrierFds fds_;
   std::string buffer_;
   std::size_t half_written_ = 0;  // bytes that the link has made and the carrier has not taken
+  bool is_big_;
   bool is_blocked_ = false;
   std::int64_t read_again_at_ = 0, write_again_at_ = 0;
 };

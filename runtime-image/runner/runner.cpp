@@ -150,7 +150,7 @@ void Runner::leave() {
   const std::int64_t give_up_at = now_ + kFlushMs;
   while (now_ < give_up_at && !carrier_.write_from(link_, now_)) {
     pollfd asked{carrier_.write_fd(), POLLOUT, 0};
-    constexpr int kPatienceMs = 100;
+    constexpr int kPatienceMs = 10;
     ::poll(&asked, 1, kPatienceMs);
     carrier_.may_write_again();
     now_ = now_ms();

@@ -75,7 +75,7 @@ TEST_CASE("F34 without descriptors accept pauses and then recovers") {
       }
     } catch (const std::runtime_error&) {
     }
-    // Judged below: UBSan's own checks need descriptors, which there are none of here.
+    // Judged below: what reports a failure may need a descriptor, and there is none here.
     paused = server.eventually(
         [&server] { return server.log().text().find("accepting pauses") != std::string::npos; });
   }
