@@ -10,10 +10,8 @@
 #include <vector>
 
 namespace mayfly {
-namespace {
 
-// What escaped from a coroutine; nothing when it ended by itself or was cancelled.
-std::optional<std::string> failure_of(const std::exception_ptr& thrown) {
+std::optional<std::string> what_escaped(const std::exception_ptr& thrown) {
   if (!thrown) return std::nullopt;
   try {
     std::rethrow_exception(thrown);
@@ -22,10 +20,10 @@ std::optional<std::string> failure_of(const std::exception_ptr& thrown) {
     return error.what();
   } catch (const std::exception& error) {
     return error.what();
+  } catch (...) {
+    return "something that is no std::exception";
   }
 }
-
-}  // namespace
 
 struct Scope::Child {
   std::string name;
@@ -48,7 +46,7 @@ void Scope::spawn(std::string name, asio::awaitable<void> work) {
 }
 
 void Scope::finished(Children::iterator child, const std::exception_ptr& thrown) {
-  if (const auto failure = failure_of(thrown)) {
+  if (const auto failure = what_escaped(thrown)) {
     log_.error("scope", "a background coroutine failed", {{"name", (*child)->name}, {"what", *failure}});
   }
   children_.erase(child);

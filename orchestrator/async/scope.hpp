@@ -4,14 +4,19 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <exception>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "async/task_types.hpp"
 #include "base/log.hpp"
 
 namespace mayfly {
+
+// What escaped from a coroutine, in words; nothing when it ended by itself or was cancelled.
+std::optional<std::string> what_escaped(const std::exception_ptr& thrown);
 
 // Every coroutine it spawns runs on `executor` (one strand: all calls come from there), is named, and its
 // escaped exception is logged. Must be drained before it is destroyed.

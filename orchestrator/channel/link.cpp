@@ -82,10 +82,13 @@ void Link::send_response(std::int64_t id, std::string_view members, std::string_
   append(head, payload);
 }
 
-void Link::send_error(std::int64_t id, std::string_view message) {
+void Link::send_error(std::int64_t id, const Error& error) {
   const Json head{{"jsonrpc", "2.0"},
                   {"id", id},
-                  {"error", {{"code", -32000}, {"message", message}, {"data", {{"e", epoch_}}}}}};
+                  {"error",
+                   {{"code", -32000},
+                    {"message", error.message},
+                    {"data", {{"e", epoch_}, {"code", name_of(error.code)}}}}}};
   append(dump_json(head), {});
 }
 

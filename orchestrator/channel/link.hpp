@@ -24,7 +24,7 @@ struct Incoming {
   std::optional<std::int64_t> request_id;  // of a request or response
   std::uint64_t number = 0;                // 0: not numbered
   Json body;                               // params of a message, or result of a response
-  std::string error;                       // a response's error message
+  std::string error;                       // a response's error message; `body` is its data then
   std::string payload;
 };
 
@@ -55,7 +55,7 @@ class Link {
   void send_plain(std::string_view method, std::string_view members, std::string_view payload = {});
   void send_request(std::int64_t id, std::string_view method, std::string_view members);
   void send_response(std::int64_t id, std::string_view members, std::string_view payload = {});
-  void send_error(std::int64_t id, std::string_view message);
+  void send_error(std::int64_t id, const Error& error);
   // A bare newline: ends whatever half line stands on the wire.
   void send_newline() { wire_.push_back('\n'); }
 

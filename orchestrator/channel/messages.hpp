@@ -181,10 +181,10 @@ struct FileEntry {
 
 struct FilesPage {
   std::vector<FileEntry> files;
-  bool more = false;  // ask again with after = the last path
-  std::vector<std::string>
-      skipped;  // matched, and not a regular file (link, fifo, socket, device): named, not followed
-  std::string members() const;  // paths that are not UTF-8 travel as {"b64": …}
+  bool more = false;                 // ask again with after = the last path
+  std::vector<std::string> skipped;  // matched, and no regular file (link, fifo, socket, device), or a
+                                     // directory that cannot be read
+  std::string members() const;       // paths that are not UTF-8 travel as {"b64": …}
 };
 Result<FilesPage> parse_files_page(const Json& body);
 

@@ -92,7 +92,7 @@ struct RunWords {
   NodeWords node;
   std::string state_dir, outputs;
   std::vector<std::string> words;
-  std::string log_level = "warn";
+  std::string log_level = "error";
   bool quiet = false;
 };
 

@@ -4,6 +4,7 @@ namespace mayfly {
 namespace {
 
 constexpr Millis kPatience = std::chrono::seconds(20);
+constexpr Millis kInspect = std::chrono::seconds(5);
 constexpr std::size_t kReadAtOnce = 1U << 20U;
 
 void learn(RunnerView& view, const LogRecord& record) {
@@ -46,6 +47,12 @@ Step<> adopt(Attempt& attempt) {
   auto view = co_await read_view(attempt);
   if (!view) co_return tl::unexpected(failure_of(view.error(), Phase::run));
   attempt.conversation.restore(std::move(*view));
+  // An attach to a container that has ended says nothing and does not end: what became of it is stream's to
+  // find.
+  auto status = co_await attempt.services.runtime.inspect(attempt.sandbox(), Deadline::in(kInspect));
+  const bool is_over =
+      status ? status->state == SandboxState::exited : status.error().code == ErrorCode::not_found;
+  if (is_over) co_return tl::expected<void, Failure>{};
   // A carrier that fails now is stream's to open again.
   const Deadline deadline = Deadline::in(kPatience);
   auto opened = co_await open_carrier(attempt, deadline);

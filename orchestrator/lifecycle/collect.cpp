@@ -57,11 +57,40 @@ Async<> pull(Attempt& attempt, ArtifactWriter& writer, channel::FileEntry file) 
   co_return Result<>{};
 }
 
-Async<> pull_all(Attempt& attempt, ArtifactWriter& writer) {
+// What matched and is no result; the first few by name.
+class Named {
+ public:
+  void add(std::string text) {
+    ++count_;
+    if (names_.size() < kMostNamed) names_.push_back(std::move(text));
+  }
+  bool empty() const { return count_ == 0; }
+  std::size_t count() const { return count_; }
+  const std::vector<std::string>& names() const { return names_; }
+  std::string text() const {
+    std::string all;
+    for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + name;
+    if (count_ > names_.size()) all += " and " + std::to_string(count_ - names_.size()) + " more";
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t kMostNamed = 20;
+  std::vector<std::string> names_;
+  std::size_t count_ = 0;
+};
+
+struct NoResults {
+  Named unreadable;  // with the reason
+  Named skipped;     // links, fifos, sockets, devices
+};
+
+Async<> pull_all(Attempt& attempt, ArtifactWriter& writer, NoResults& notes) {
   std::string after;
   for (bool more = true; more;) {
     auto page = co_await list(attempt, after);
     if (!page) co_return fail_with(std::move(page));
+    for (std::string& path : page->skipped) notes.skipped.add(std::move(path));
     for (channel::FileEntry& file : page->files) {
       if (!check_workspace_path(file.path) || file.path <= after) {
         co_return fail(ErrorCode::protocol, "the runner named a file that cannot be a result");
@@ -70,8 +99,12 @@ Async<> pull_all(Attempt& attempt, ArtifactWriter& writer) {
       auto pulled = co_await pull(attempt, writer, std::move(file));
       if (!pulled) {
         (void)co_await writer.abandon_file();
-        // A file that vanished or stopped being a regular one between list and read is not a result; go on.
-        if (pulled.error().code != ErrorCode::not_found) co_return pulled;
+        // A file that vanished or stopped being a regular one between list and read is not a result, and one
+        // that the runner may not read (the task's own mode bits, perhaps) keeps nothing from the others.
+        if (pulled.error().code == ErrorCode::unprocessable)
+          notes.unreadable.add(after + " (" + pulled.error().message + ")");
+        else if (pulled.error().code != ErrorCode::not_found)
+          co_return pulled;
       }
     }
     more = page->more && !page->files.empty();
@@ -90,6 +123,14 @@ std::vector<std::string> find_missing(const TaskSpec& spec, const std::vector<Ar
     if (!has_wildcard(pattern) && !found) missing.push_back(pattern);
   }
   return missing;
+}
+
+asio::awaitable<void> tell_skipped(LiveTask& task, const Named& skipped) {
+  std::vector<NewEvent> events;
+  events.push_back(
+      {.type = "task.outputs_skipped", .data = Json{{"paths", skipped.names()}, {"count", skipped.count()}}});
+  auto nothing = [](TaskRecord&, AttemptRecord&) {};
+  co_await task.update(make_change(nothing, std::move(events)));
 }
 
 // A result over the policy's bounds is the task's doing; all else is ours or the engine's.
@@ -121,12 +162,18 @@ asio::awaitable<Collected> collect(Attempt& attempt) {
     note_problem(collected, "the results could not be kept", writer.error());
     co_return collected;
   }
-  auto pulled = co_await pull_all(attempt, **writer);
+  NoResults notes;
+  auto pulled = co_await pull_all(attempt, **writer, notes);
+  if (!notes.unreadable.empty()) {
+    collected.problem = "results that could not be read: " + notes.unreadable.text();
+    collected.reason = Reason::output_missing;
+  }
   if (!pulled) note_problem(collected, "not all results were collected", pulled.error());
   auto committed = co_await (*writer)->commit();
   if (committed) collected.artifacts = std::move(*committed);
   if (!committed) note_problem(collected, "the results could not be kept", committed.error());
   collected.missing = find_missing(task.spec, collected.artifacts);
+  if (!notes.skipped.empty()) co_await tell_skipped(attempt.task, notes.skipped);
   co_return collected;
 }
 

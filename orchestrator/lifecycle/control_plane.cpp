@@ -1,5 +1,9 @@
 #include "lifecycle/control_plane.hpp"
 
+#include <exception>
+
+#include "async/with_deadline.hpp"
+
 namespace mayfly {
 
 ControlPlane::ControlPlane(Services services, std::shared_ptr<const Policy> policy, ControlPlaneConfig config)
@@ -15,12 +19,29 @@ ControlPlane::~ControlPlane() = default;
 Async<> ControlPlane::start() {
   auto recovered = co_await recover();
   if (!recovered) co_return recovered;
-  background_.spawn("engine watch", engine_loop());
-  background_.spawn("schedule", schedule_loop());
-  background_.spawn("disk watch", disk_loop());
-  background_.spawn("reap orphans", reap_loop());
-  background_.spawn("housekeeping", housekeeping_loop());
+  background_.spawn("engine watch", keep_going("engine watch", &ControlPlane::engine_loop));
+  background_.spawn("schedule", keep_going("schedule", &ControlPlane::schedule_loop));
+  background_.spawn("disk watch", keep_going("disk watch", &ControlPlane::disk_loop));
+  background_.spawn("reap orphans", keep_going("reap orphans", &ControlPlane::reap_loop));
+  background_.spawn("housekeeping", keep_going("housekeeping", &ControlPlane::housekeeping_loop));
   co_return Result<>{};
+}
+
+asio::awaitable<void> ControlPlane::keep_going(std::string name, Loop loop) {
+  constexpr Millis kPause{1'000};
+  for (;;) {
+    std::exception_ptr thrown;
+    try {
+      co_await (this->*loop)();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (auto failure = what_escaped(thrown)) {
+      services_.log.error("lifecycle", "a background loop failed and begins anew",
+                          {{"name", name}, {"what", *failure}});
+    }
+    co_await sleep_until(Deadline::in(kPause));  // throws when it was cancelled
+  }
 }
 
 void ControlPlane::drain() {

@@ -65,6 +65,9 @@ class ControlPlane final : public TaskService {
  private:
   using LivePtr = std::shared_ptr<LiveTask>;
 
+  // Runs one of the endless loops below, and begins it anew after an exception, which is a bug and logged.
+  using Loop = asio::awaitable<void> (ControlPlane::*)();
+  asio::awaitable<void> keep_going(std::string name, Loop loop);
   // submit.cpp
   Result<Admission> decide(const TaskSpec& spec) const;
   Result<> check_open() const;
@@ -93,6 +96,7 @@ class ControlPlane final : public TaskService {
   asio::awaitable<void> disk_loop();
   asio::awaitable<void> housekeeping_loop();
   asio::awaitable<void> remove_expired();
+  asio::awaitable<std::size_t> remove_tasks(std::vector<TaskId> ids);
   // views.cpp
   LivePtr find_live(const TaskId& id) const;
   TaskRecord view_of(const LiveTask& task) const;

@@ -1,8 +1,10 @@
 #include "lifecycle/conversation.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <exception>
 #include <span>
 
+#include "async/scope.hpp"
 #include "async/with_deadline.hpp"
 
 namespace mayfly {
@@ -43,6 +45,23 @@ LogRecord to_log_record(channel::Incoming& incoming, WallTime at) {
   return record;
 }
 
+ErrorCode code_of_refusal(const Json& data) {
+  const auto name = data.is_object() ? data.find("code") : data.end();
+  for (const ErrorCode code : {ErrorCode::not_found, ErrorCode::payload_too_large}) {
+    if (name != data.end() && *name == std::string(name_of(code))) return code;
+  }
+  return ErrorCode::unprocessable;
+}
+
+// What a loop throws must not stay in it: `||` would wait for the others, which never end by themselves.
+asio::awaitable<void> contain(Async<> loop, std::exception_ptr& thrown) {
+  try {
+    (void)co_await std::move(loop);
+  } catch (...) {
+    if (!thrown) thrown = std::current_exception();
+  }
+}
+
 }  // namespace
 
 Conversation::Conversation(Notifier& changed, asio::any_io_executor io, LogWriter& log_writer,
@@ -69,13 +88,10 @@ asio::awaitable<void> Conversation::serve(std::unique_ptr<Carrier> carrier, std:
   unacknowledged_ = 0;
   link_.begin_epoch(epoch);
   send_attach();
-  try {
-    co_await (read_loop() || write_loop() || tick_loop());
-  } catch (...) {
-    carrier_->close();
-    carrier_.reset();
-    throw;  // shutdown
-  }
+  std::exception_ptr thrown;
+  co_await (contain(read_loop(), thrown) || contain(write_loop(), thrown) || contain(tick_loop(), thrown));
+  if (const auto failure = what_escaped(thrown))
+    log_.error("channel", "a conversation failed and its carrier is given up", {{"what", *failure}});
   carrier_->close();
   carrier_.reset();
   link_.set_open(false);
@@ -287,8 +303,7 @@ Async<channel::Incoming> Conversation::request(std::string method, std::string m
     co_return fail(ErrorCode::engine_unreachable, "the carrier to the runner was lost");
   if (!answer)
     co_return fail(ErrorCode::deadline_exceeded, "the runner did not answer " + method + " in time");
-  if (!answer->error.empty())
-    co_return fail(ErrorCode::not_found, "the runner refused " + method + ": " + answer->error);
+  if (!answer->error.empty()) co_return fail(code_of_refusal(answer->body), std::move(answer->error));
   co_return std::move(*answer);
 }
 

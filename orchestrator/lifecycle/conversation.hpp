@@ -61,7 +61,8 @@ class Conversation {
   // Completes when the runner has taken everything that was sent.
   Async<> flushed(Deadline deadline);
   // Asks and waits for the answer, and asks again when it is late (requests have no side effect).
-  // engine_unreachable when the carrier is lost; protocol or not_found when the runner refuses.
+  // engine_unreachable when the carrier is lost; when the runner refuses, not_found for what is not there,
+  // payload_too_large for more than it lists, and unprocessable for all else, in its words.
   Async<channel::Incoming> request(std::string method, std::string members, Deadline deadline);
 
  private:

@@ -31,9 +31,11 @@ asio::awaitable<void> destroy(LiveTask& task, Services& services) {
   for (Millis backoff = kFirstBackoff;; backoff = std::min(2 * backoff, kLongestBackoff)) {
     auto gone = co_await services.runtime.destroy(sandbox, Deadline::in(kRemove));
     if (gone) break;
-    services.log.warn(
-        "lifecycle", "a sandbox could not be removed; trying again",
-        {{"task_id", task.id().str()}, {"sandbox", sandbox.str()}, {"error", gone.error().message}});
+    if (gone.error().code != ErrorCode::cancelled) {  // by a shutdown, of which the wait below hears
+      services.log.warn(
+          "lifecycle", "a sandbox could not be removed; trying again",
+          {{"task_id", task.id().str()}, {"sandbox", sandbox.str()}, {"error", gone.error().message}});
+    }
     co_await sleep_until(Deadline::in(backoff));
   }
   const auto verdict = task.record().times.verdict;

@@ -37,7 +37,7 @@ asio::awaitable<void> ControlPlane::engine_loop() {
     if (alive.has_value() != engine_up_ || (!alive && alive.error().message != engine_trouble_)) {
       if (alive) services_.log.info("engine", "the engine answers");
       if (!alive)
-        services_.log.error("engine", "the engine is not usable", {{"error", alive.error().message}});
+        services_.log.warn("engine", "the engine is not usable", {{"error", alive.error().message}});
     }
     engine_tried_ = true;
     engine_up_ = connected = alive.has_value();

@@ -28,6 +28,7 @@ Reason reason_of(ErrorCode code, Phase phase) {
     case ErrorCode::invalid_argument:
     case ErrorCode::unprocessable:
       if (phase == Phase::prepare) return Reason::image_unavailable;
+      if (phase == Phase::collect && code != ErrorCode::not_found) return Reason::runner_protocol_error;
       return phase == Phase::create ? Reason::engine_refused : Reason::container_vanished;
     case ErrorCode::forbidden:
       return Reason::runtime_untrusted;

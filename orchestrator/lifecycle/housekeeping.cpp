@@ -35,14 +35,34 @@ asio::awaitable<void> ControlPlane::remove_expired() {
   if (too_many_bytes)
     before = services_.clock.wall();  // the oldest finished ones go first, a batch at a time
   for (;;) {
-    auto removed = co_await services_.store.remove_finished_before(before, kRemoveAtOnce);
-    if (!removed || removed->empty()) co_return;
-    for (const TaskId& id : *removed) {
-      (void)co_await services_.logs.remove(id);
-      (void)co_await services_.artifacts.remove(id);
+    auto old = co_await services_.store.finished_before(before, kRemoveAtOnce);
+    if (!old) {
+      services_.log.warn("retention", "old tasks could not be listed", {{"error", old.error().message}});
+      co_return;
     }
-    if (too_many_bytes || removed->size() < kRemoveAtOnce) co_return;
+    const std::size_t removed = co_await remove_tasks(std::move(*old));
+    if (too_many_bytes || removed < kRemoveAtOnce) co_return;
   }
+}
+
+// Files first: a crash in between leaves rows, which are met again, and never files that nobody knows of.
+asio::awaitable<std::size_t> ControlPlane::remove_tasks(std::vector<TaskId> ids) {
+  std::vector<TaskId> gone;
+  for (const TaskId& id : ids) {
+    auto removed = co_await services_.logs.remove(id);
+    if (removed) removed = co_await services_.artifacts.remove(id);
+    if (removed) {
+      gone.push_back(id);
+    } else {
+      services_.log.warn("retention", "the files of an old task could not be removed",
+                         {{"task_id", id.str()}, {"error", removed.error().message}});
+    }
+  }
+  const std::size_t count = gone.size();
+  auto done = co_await services_.store.remove_tasks(std::move(gone));
+  if (done) co_return count;
+  services_.log.warn("retention", "old tasks could not be removed", {{"error", done.error().message}});
+  co_return std::size_t{0};
 }
 
 asio::awaitable<void> ControlPlane::housekeeping_loop() {

@@ -29,6 +29,7 @@ LiveTask::LiveTask(Services& services, TaskRecord record)
 
 Async<> LiveTask::try_update(Change change) {
   const auto hold = co_await lock_.acquire();
+  if (change.unless_ended && is_terminal(record_.state)) co_return Result<>{};
   TaskRecord task = record_;
   AttemptRecord attempt = attempt_;
   change.apply(task, attempt);
@@ -56,7 +57,10 @@ asio::awaitable<void> LiveTask::update(Change change) {
 }
 
 Change make_change(std::function<void(TaskRecord&, AttemptRecord&)> apply, std::vector<NewEvent> events) {
-  return {.apply = std::move(apply), .events = std::move(events)};
+  Change change;
+  change.apply = std::move(apply);
+  change.events = std::move(events);
+  return change;
 }
 
 Change want_end(Reason reason) {
@@ -66,7 +70,7 @@ Change want_end(Reason reason) {
   };
   std::vector<NewEvent> events;
   events.push_back({.type = "task.stop_wanted", .data = Json{{"reason", name_of(reason)}}});
-  return {.apply = std::move(apply), .events = std::move(events)};
+  return {.apply = std::move(apply), .events = std::move(events), .unless_ended = true};
 }
 
 }  // namespace mayfly

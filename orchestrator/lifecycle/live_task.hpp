@@ -18,6 +18,7 @@ namespace mayfly {
 struct Change {
   std::function<void(TaskRecord&, AttemptRecord&)> apply;
   std::vector<NewEvent> events;
+  bool unless_ended = false;  // on a task with a verdict: nothing is done, and that is no error
 };
 
 class LiveTask {

@@ -61,16 +61,6 @@ asio::awaitable<RunOutcome> end_by_failure(Attempt& attempt, Services& services,
   co_return RunOutcome::over;
 }
 
-std::string what_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "something that is no std::exception";
-  }
-}
-
 asio::awaitable<RunOutcome> live(Attempt& attempt, Services& services, Entry entry) {
   LiveTask& task = attempt.task;
   // No co_await within ?: since g++ 12 destroys the branch's temporary twice.
@@ -121,8 +111,9 @@ asio::awaitable<RunOutcome> run_attempt(LiveTask& task, Services& services,
   // At shutdown the sandbox stays for the next process. Anything else that was thrown is a bug: the task must
   // end.
   if (shutdown) std::rethrow_exception(thrown);
-  services.log.error("lifecycle", "a task's coroutine failed",
-                     {{"task_id", task.id().str()}, {"what", what_of(thrown)}});
+  services.log.error(
+      "lifecycle", "a task's coroutine failed",
+      {{"task_id", task.id().str()}, {"what", what_escaped(thrown).value_or("cancelled by nobody")}});
   const Failure bug{.reason = Reason::internal,
                     .message = "an internal error of the server; see its log",
                     .may_retry = false};

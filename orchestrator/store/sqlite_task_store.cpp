@@ -107,9 +107,16 @@ class SqliteTaskStore final : public TaskStore {
     return read(std::move(work));
   }
 
-  Async<std::vector<TaskId>> remove_finished_before(WallTime verdict_before, std::size_t limit) override {
+  Async<std::vector<TaskId>> finished_before(WallTime verdict_before, std::size_t limit) override {
     auto work = [verdict_before, limit](Database& database) {
-      return task_writes::remove_finished_before(database, verdict_before, limit);
+      return task_reads::finished_before(database, verdict_before, limit);
+    };
+    return read(std::move(work));
+  }
+
+  Async<> remove_tasks(std::vector<TaskId> ids) override {
+    auto work = [ids = std::move(ids)](Database& database) {
+      return task_writes::remove_tasks(database, ids);
     };
     return writes_.run(std::move(work));
   }

@@ -187,6 +187,19 @@ Result<std::vector<TaskRecord>> unfinished_tasks(Database& database) {
   return tasks;
 }
 
+Result<std::vector<TaskId>> finished_before(Database& database, WallTime verdict_before, std::size_t limit) {
+  auto old = database.query(
+      "SELECT id FROM tasks WHERE unfinished = 0 AND verdict_ms < ? ORDER BY verdict_ms, n LIMIT ?",
+      {verdict_before, limit});
+  if (!old) return fail_with(old);
+  std::vector<TaskId> ids;
+  for (auto row = old->next();; row = old->next()) {
+    if (!row) return fail_with(row);
+    if (!*row) return ids;
+    ids.emplace_back(std::string(old->text(0)));
+  }
+}
+
 Result<std::vector<AttemptRecord>> attempts_of(Database& database, const TaskId& id) {
   const auto n = number_of(database, id);
   if (!n) return fail_with(n);

@@ -21,6 +21,7 @@ Result<std::vector<TaskEvent>> events_after(Database& database, const TaskId& id
                                             std::size_t limit);
 Result<std::vector<Artifact>> artifacts_of(Database& database, const TaskId& id);
 Result<std::vector<UsageSample>> usage_of(Database& database, const TaskId& id, std::size_t limit);
+Result<std::vector<TaskId>> finished_before(Database& database, WallTime verdict_before, std::size_t limit);
 Result<std::optional<std::string>> get_setting(Database& database, const std::string& name);
 
 // The rowid of a task; not_found.

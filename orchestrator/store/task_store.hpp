@@ -68,8 +68,10 @@ class TaskStore {
   virtual Async<std::vector<TaskEvent>> events_after(TaskId id, std::uint64_t seq, std::size_t limit) = 0;
   virtual Async<std::vector<Artifact>> artifacts_of(TaskId id) = 0;
   virtual Async<std::vector<UsageSample>> usage_of(TaskId id, std::size_t limit) = 0;
-  // Terminal, clean tasks whose verdict is older: removed with all their rows, oldest first, at most `limit`.
-  virtual Async<std::vector<TaskId>> remove_finished_before(WallTime verdict_before, std::size_t limit) = 0;
+  // Terminal, clean tasks whose verdict is older, oldest first, at most `limit`.
+  virtual Async<std::vector<TaskId>> finished_before(WallTime verdict_before, std::size_t limit) = 0;
+  // Removes them with all their rows; one that is not terminal and clean stays.
+  virtual Async<> remove_tasks(std::vector<TaskId> ids) = 0;
   // Idempotency keys older than this are forgotten.
   virtual Async<> forget_keys_before(WallTime created_before) = 0;
 

@@ -223,24 +223,12 @@ Result<> add_usage_samples(Database& database, const TaskId& task, const std::ve
   return {};
 }
 
-Result<std::vector<TaskId>> remove_finished_before(Database& database, WallTime verdict_before,
-                                                   std::size_t limit) {
-  std::vector<TaskId> removed;
-  {
-    auto old = database.query(
-        "SELECT id FROM tasks WHERE unfinished = 0 AND verdict_ms < ? ORDER BY verdict_ms, n LIMIT ?",
-        {verdict_before, limit});
-    if (!old) return fail_with(old);
-    for (auto row = old->next();; row = old->next()) {
-      if (!row) return fail_with(row);
-      if (!*row) break;
-      removed.emplace_back(std::string(old->text(0)));
-    }
+Result<> remove_tasks(Database& database, const std::vector<TaskId>& ids) {
+  for (const TaskId& id : ids) {
+    if (auto gone = database.run("DELETE FROM tasks WHERE id = ? AND unfinished = 0", {id}); !gone)
+      return gone;
   }
-  for (const TaskId& id : removed) {
-    if (auto gone = database.run("DELETE FROM tasks WHERE id = ?", {id}); !gone) return fail_with(gone);
-  }
-  return removed;
+  return {};
 }
 
 Result<> forget_keys_before(Database& database, WallTime created_before) {

@@ -18,8 +18,7 @@ Result<std::uint64_t> save(Database& database, TaskRecord task, const std::optio
 Result<> save_attempt(Database& database, const AttemptRecord& attempt);
 Result<> save_artifacts(Database& database, const TaskId& task, const std::vector<Artifact>& artifacts);
 Result<> add_usage_samples(Database& database, const TaskId& task, const std::vector<UsageSample>& samples);
-Result<std::vector<TaskId>> remove_finished_before(Database& database, WallTime verdict_before,
-                                                   std::size_t limit);
+Result<> remove_tasks(Database& database, const std::vector<TaskId>& ids);
 Result<> forget_keys_before(Database& database, WallTime created_before);
 Result<> put_setting(Database& database, const std::string& name, const std::string& value);
 

@@ -107,24 +107,24 @@ void Runner::take_request(const channel::Incoming& incoming) {
   } else if (incoming.method == channel::kFilesRead) {
     answer_read(id, incoming.body);
   } else {
-    link_.send_error(id, "unknown method");
+    link_.send_error(id, {.code = ErrorCode::invalid_argument, .message = "unknown method"});
   }
   answered_ += channel::kMaxHeadBytes;
 }
 
 void Runner::answer_list(std::int64_t id, const Json& body) {
   const auto request = channel::parse_files_list(body);
-  if (!request) return link_.send_error(id, request.error().message);
+  if (!request) return link_.send_error(id, request.error());
   const auto page = list_files(workspace_.get(), *request);
-  if (!page) return link_.send_error(id, page.error().message);
+  if (!page) return link_.send_error(id, page.error());
   link_.send_response(id, page->members());
 }
 
 void Runner::answer_read(std::int64_t id, const Json& body) {
   const auto request = channel::parse_files_read(body);
-  if (!request) return link_.send_error(id, request.error().message);
+  if (!request) return link_.send_error(id, request.error());
   const auto piece = read_file_piece(workspace_.get(), *request);
-  if (!piece) return link_.send_error(id, piece.error().message);
+  if (!piece) return link_.send_error(id, piece.error());
   link_.send_response(id, piece->chunk.members(), piece->bytes);
   answered_ += piece->bytes.size();
 }

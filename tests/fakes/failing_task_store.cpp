@@ -58,9 +58,12 @@ Async<std::vector<UsageSample>> FailingTaskStore::usage_of(TaskId id, std::size_
   return real_.usage_of(std::move(id), limit);
 }
 
-Async<std::vector<TaskId>> FailingTaskStore::remove_finished_before(WallTime verdict_before,
-                                                                    std::size_t limit) {
-  return unless_failing(real_.remove_finished_before(verdict_before, limit));
+Async<std::vector<TaskId>> FailingTaskStore::finished_before(WallTime verdict_before, std::size_t limit) {
+  return real_.finished_before(verdict_before, limit);
+}
+
+Async<> FailingTaskStore::remove_tasks(std::vector<TaskId> ids) {
+  return unless_failing(real_.remove_tasks(std::move(ids)));
 }
 
 Async<> FailingTaskStore::forget_keys_before(WallTime created_before) {

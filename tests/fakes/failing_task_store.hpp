@@ -34,7 +34,8 @@ class FailingTaskStore final : public TaskStore {
   Async<std::vector<TaskEvent>> events_after(TaskId id, std::uint64_t seq, std::size_t limit) override;
   Async<std::vector<Artifact>> artifacts_of(TaskId id) override;
   Async<std::vector<UsageSample>> usage_of(TaskId id, std::size_t limit) override;
-  Async<std::vector<TaskId>> remove_finished_before(WallTime verdict_before, std::size_t limit) override;
+  Async<std::vector<TaskId>> finished_before(WallTime verdict_before, std::size_t limit) override;
+  Async<> remove_tasks(std::vector<TaskId> ids) override;
   Async<> forget_keys_before(WallTime created_before) override;
   Async<std::optional<std::string>> get_setting(std::string name) override;
   Async<> put_setting(std::string name, std::string value) override;

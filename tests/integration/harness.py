@@ -26,6 +26,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("MAYFLY_BIN_DIR", TOP / "build" / "dev" / "bin"))
 IMAGE = "mayfly-test/busybox:1"
 FULL = os.environ.get("MAYFLY_FULL") == "1"
+RECORDING = os.environ.get("MAYFLY_RECORDING")
+if RECORDING:
+    pathlib.Path(RECORDING).write_bytes(b"")  # of this run alone
 ENDED = {"succeeded", "failed", "cancelled", "timed_out", "rejected", "lost"}
 
 
@@ -214,19 +217,32 @@ class Server:
     def show(self, task):
         return self.call("GET", f"/v1/tasks/{task}", expect=200)
 
+    def peek(self, task):
+        """The task, asked for again and again and therefore not recorded."""
+        connection = self.connection(60)
+        connection.request("GET", f"/v1/tasks/{task}")
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        if answer.status != 200:
+            raise AssertionError(f"{task}: {answer.status} {data[:300]!r}")
+        return json.loads(data)
+
     def wait(self, task, seconds=120):
         """The task when it has ended (its sandbox may still be going)."""
-        return poll_until(lambda: (lambda t: t if t["state"] in ENDED else None)(self.show(task)), seconds, f"the end of {task}")
+        poll_until(lambda: self.peek(task)["state"] in ENDED, seconds, f"the end of {task}")
+        return self.show(task)
 
     def wait_gone(self, task, seconds=120):
         """The task when it has ended and nothing of its sandbox is left."""
         def gone():
-            shown = self.show(task)
-            return shown if shown["state"] in ENDED and not shown["cleanup_pending"] else None
-        return poll_until(gone, seconds, f"the clean-up of {task}")
+            shown = self.peek(task)
+            return shown["state"] in ENDED and not shown["cleanup_pending"]
+        poll_until(gone, seconds, f"the clean-up of {task}")
+        return self.show(task)
 
     def wait_state(self, task, *states, seconds=60):
-        return poll_until(lambda: (lambda t: t if t["state"] in states else None)(self.show(task)), seconds, f"{task} in {states}")
+        return poll_until(lambda: (lambda t: t if t["state"] in states else None)(self.peek(task)), seconds, f"{task} in {states}")
 
     def run(self, command=None, seconds=120, **spec):
         return self.wait(self.submit(command, **spec), seconds)
@@ -328,8 +344,7 @@ class Server:
 
 
 def record(method, path, request_body, request_headers, answer, data):
-    file = os.environ.get("MAYFLY_RECORDING")
-    if not file:
+    if not RECORDING:
         return
     content_type = answer.getheader("Content-Type") or ""
     exchange = {"method": method, "path": path, "status": answer.status, "content_type": content_type, "response_body": ""}
@@ -340,7 +355,7 @@ def record(method, path, request_body, request_headers, answer, data):
     sent_type = {k.lower(): v for k, v in request_headers.items()}.get("content-type", "")
     if request_body is not None and "json" in sent_type:
         exchange["request_body"] = request_body if isinstance(request_body, str) else request_body.decode("utf-8", "replace")
-    with open(file, "a", encoding="utf-8") as out:
+    with open(RECORDING, "a", encoding="utf-8") as out:
         out.write(json.dumps(exchange) + "\n")
 
 

@@ -184,9 +184,17 @@ class Hostile(ServerTest):
     def test_F46_one_file_that_cannot_be_read_does_not_cost_the_others(self):
         make = "echo 1 > a; echo 2 > b; chmod 000 b; echo 3 > c; mkdir d; echo 4 > d/e; chmod 000 d; echo 5 > z"
         task = self.server.submit(make, outputs=["**"])
-        self.server.wait(task)
-        listed = self.server.artifacts(task)
-        self.assertEqual({"a", "c", "z"}, set(listed) - {"b"})
+        shown = self.server.wait(task)
+        self.assertEqual({"a", "c", "z"}, set(self.server.artifacts(task)))
+        # Declared and not delivered: never a success, and the reason is told.
+        self.assertEqual(("failed", "output_missing", 0), (shown["state"], shown["reason"], shown["exit_code"]))
+        self.assertIn("b (Permission denied)", shown["message"])
+
+    def test_F46_what_matched_and_is_no_file_is_told_as_an_event(self):
+        task = self.server.submit("echo 1 > a; ln -s a l; mkfifo p; mkdir d; chmod 000 d", outputs=["**"])
+        self.assertEqual("succeeded", self.server.wait_gone(task)["state"])
+        told = [event["data"] for event in self.server.events(task) if event["type"] == "task.outputs_skipped"]
+        self.assertEqual([{"paths": ["d", "l", "p"], "count": 3}], told)
 
     def test_F46_patterns_that_reach_outside_are_refused_at_submit(self):
         for pattern in ("/etc/passwd", "../x", "a/../../x", "a//b", "./a", "", "a/", "x\0y", "[", "a" * 1025):

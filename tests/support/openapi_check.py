@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares recorded HTTP exchanges with an OpenAPI 3.1 document.
 
-usage: openapi_check.py openapi.json recording.ndjson [--every-operation]
+usage: openapi_check.py openapi.json recording.ndjson… [--every-operation]
 
 Each line of the recording is one exchange: {"method", "path" (target as sent, or a template), "status",
 "content_type", "request_body", "response_body", "request_headers" (optional)}. Checked are: the path and method are
@@ -125,24 +125,29 @@ def check_exchange(document, exchange):
     return operation, check_request(document, operation, exchange) + check_response(document, operation, exchange)
 
 
+def exchanges_of(files):
+    for name in files:
+        with open(name, encoding="utf-8") as recording:
+            for number, line in enumerate(recording, 1):
+                yield name, number, json.loads(line)
+
+
 def main(arguments):
     every_operation = "--every-operation" in arguments
     files = [argument for argument in arguments if not argument.startswith("--")]
-    if len(files) != 2:
+    if len(files) < 2:
         sys.exit(__doc__)
     with open(files[0], encoding="utf-8") as file:
         document = Document(json.load(file))
     checked, faulty, succeeded = 0, 0, set()
-    with open(files[1], encoding="utf-8") as recording:
-        for number, line in enumerate(recording, 1):
-            exchange = json.loads(line)
-            operation, faults = check_exchange(document, exchange)
-            checked += 1
-            faulty += bool(faults)
-            if operation and exchange["status"] < 400:
-                succeeded.add(operation["operationId"])
-            for fault in faults:
-                print(f"{files[1]}:{number}: {exchange['method']} {exchange['path']} {exchange['status']}: {fault}")
+    for name, number, exchange in exchanges_of(files[1:]):
+        operation, faults = check_exchange(document, exchange)
+        checked += 1
+        faulty += bool(faults)
+        if operation and exchange["status"] < 400:
+            succeeded.add(operation["operationId"])
+        for fault in faults:
+            print(f"{name}:{number}: {exchange['method']} {exchange['path']} {exchange['status']}: {fault}")
     operations = {operation["operationId"] for item in document.openapi["paths"].values()
                   for method, operation in item.items() if method != "parameters"}
     missing = sorted(operations - succeeded) if every_operation else []

@@ -40,7 +40,7 @@ TEST_CASE_METHOD(StoreFixture, "store goes on behind a cursor whose task retenti
   REQUIRE(page->next == tasks[3].id);
   end(tasks[3], clock.wall());
   clock.advance(Millis(1));
-  REQUIRE(await(store->remove_finished_before(clock.wall(), 1))->size() == 1);
+  REQUIRE(remove_finished_before(clock.wall(), 1)->size() == 1);
   CHECK(ids_of(await(store->list_tasks({}, 3, page->next))) ==
         std::vector<TaskId>{tasks[2].id, tasks[1].id, tasks[0].id});
 }
@@ -119,11 +119,10 @@ TEST_CASE_METHOD(StoreFixture, "store removes finished tasks oldest verdict firs
   dirty.cleanup_pending = true;
   end(dirty, WallTime(Millis(1)));
   insert();
-  const auto removed = await(store->remove_finished_before(WallTime(Millis(10'000)), 2));
+  const auto removed = remove_finished_before(WallTime(Millis(10'000)), 2);
   CHECK(*removed == std::vector<TaskId>{ended[3].id, ended[2].id});
-  CHECK(*await(store->remove_finished_before(WallTime(Millis(10'000)), 10)) ==
-        std::vector<TaskId>{ended[1].id});
-  CHECK(await(store->remove_finished_before(WallTime(Millis(10'000)), 10))->empty());
+  CHECK(*remove_finished_before(WallTime(Millis(10'000)), 10) == std::vector<TaskId>{ended[1].id});
+  CHECK(remove_finished_before(WallTime(Millis(10'000)), 10)->empty());
   CHECK(code_of(await(store->get_task(ended[1].id))) == ErrorCode::not_found);
   CHECK(code_of(await(store->artifacts_of(ended[1].id))) == ErrorCode::not_found);
   CHECK(await(store->list_tasks({}, 10, std::nullopt))->tasks.size() == 3);
@@ -133,9 +132,9 @@ TEST_CASE_METHOD(StoreFixture, "store gives a rejected task without a verdict ti
   TaskRecord task = insert();
   task.state = TaskState::rejected;
   REQUIRE(await(store->save(task, std::nullopt, {})).has_value());
-  CHECK(await(store->remove_finished_before(clock.wall(), 10))->empty());
+  CHECK(remove_finished_before(clock.wall(), 10)->empty());
   clock.advance(Millis(1));
-  CHECK(await(store->remove_finished_before(clock.wall(), 10))->size() == 1);
+  CHECK(remove_finished_before(clock.wall(), 10)->size() == 1);
 }
 
 }  // namespace

@@ -63,6 +63,13 @@ class StoreFixture {
     return std::move(outcome->task);
   }
   TaskRecord insert() { return insert(make_task()); }
+  // What retention does of the store.
+  Result<std::vector<TaskId>> remove_finished_before(WallTime before, std::size_t limit) {
+    auto old = await(store->finished_before(before, limit));
+    if (!old) return old;
+    if (auto removed = await(store->remove_tasks(*old)); !removed) return fail_with(removed);
+    return old;
+  }
   TaskRecord end(TaskRecord task, WallTime verdict) {
     task.state = TaskState::succeeded;
     task.exit_code = 0;
