@@ -61,7 +61,7 @@ class Link {
 
   // The bytes to write next: at most about `max` (whole lines, at least one when there is one). Call `wrote`
   // with how many were written.
-  std::string_view output(std::size_t max = 256 * 1024);
+  std::string_view output(std::size_t max = 256U << 10U);
   void wrote(std::size_t n);
   bool has_output() const { return wire_begin_ < wire_.size() || (open_ && outbox_.has_unsent()); }
 

@@ -116,6 +116,7 @@ std::string Hello::members() const {
                      {"attempt", attempt},
                      {"got", got},
                      {"sent", sent},
+                     {"acked", acked},
                      {"self", self_to_json(self)}});
 }
 
@@ -130,6 +131,7 @@ Result<Hello> parse_hello(const Json& body) {
   hello.attempt = read.text("attempt");
   hello.got = read.count("got");
   hello.sent = read.count("sent");
+  hello.acked = read.count("acked");
   hello.self = read_self(read);
   return read.finish("hello", std::move(hello));
 }

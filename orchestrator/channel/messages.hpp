@@ -64,9 +64,10 @@ struct Hello {
   std::string build;     // the runner's version
   std::string instance;  // random per start of the runner
   RunnerState state = RunnerState::parked;
-  std::string attempt;     // empty while unbound
-  std::uint64_t got = 0;   // the orchestrator's number taken last
-  std::uint64_t sent = 0;  // the runner's own last number
+  std::string attempt;      // empty while unbound
+  std::uint64_t got = 0;    // the orchestrator's number taken last
+  std::uint64_t sent = 0;   // the runner's own last number
+  std::uint64_t acked = 0;  // up to here its messages were acknowledged, and it has them no more
   SelfReport self;
   std::string members() const;
 };

@@ -17,9 +17,9 @@
 
 namespace mayfly::channel {
 
-inline constexpr std::size_t kMaxRecordBytes = 64 * 1024;   // with its newline
-inline constexpr std::size_t kMaxPayloadBytes = 48 * 1024;  // before COBS
-inline constexpr std::size_t kMaxHeadBytes = 12 * 1024;
+inline constexpr std::size_t kMaxRecordBytes = 64U << 10U;   // with its newline
+inline constexpr std::size_t kMaxPayloadBytes = 48U << 10U;  // before COBS
+inline constexpr std::size_t kMaxHeadBytes = 12U << 10U;
 
 // Appends one whole line to `wire`. `head` is the JSON text. Both within their bounds, else std::logic_error
 // (a bug).

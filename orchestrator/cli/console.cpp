@@ -54,6 +54,7 @@ std::string colour_state(std::string_view state, std::string_view text) {
 
 void print_table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
+  widths.reserve(heads.size());
   for (const std::string& head : heads) widths.push_back(width_of(head));
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) {

@@ -26,7 +26,7 @@ std::filesystem::path default_state_dir() {
 std::filesystem::path default_runner_binary() {
   std::error_code ignored;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  const auto beside = here / "mayfly-runner";
+  auto beside = here / "mayfly-runner";
   if (std::filesystem::exists(beside, ignored)) return beside;
   return here.parent_path() / "lib/mayfly/mayfly-runner";
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kSlots = 64;
 constexpr std::size_t kLeftOverTasks = 200;
-constexpr std::size_t kReadAtOnce = 256 * 1024;
+constexpr std::size_t kReadAtOnce = 256U << 10U;
 constexpr Millis kEngineWait = std::chrono::seconds(10);
 const TenantId kTenant{"local"};
 
@@ -228,7 +228,7 @@ int run(RunOptions options) {
   }
   int code = kOrchestrator;
   Run one(io, options, **node, log);
-  auto finished = [&code](std::exception_ptr thrown, int result) {
+  auto finished = [&code](const std::exception_ptr& thrown, int result) {
     if (thrown) std::rethrow_exception(thrown);
     code = result;
   };

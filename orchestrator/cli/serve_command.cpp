@@ -116,7 +116,7 @@ int serve(ServeOptions options) {
 
   int code = kOrchestrator;
   Service service(io, options, **node, std::move(*token), metrics, log, std::move(tcp));
-  auto finished = [&code](std::exception_ptr thrown, int result) {
+  auto finished = [&code](const std::exception_ptr& thrown, int result) {
     if (thrown) std::rethrow_exception(thrown);
     code = result;
   };

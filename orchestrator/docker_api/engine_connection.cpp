@@ -25,6 +25,8 @@ std::string head_of(const HttpRequest& request, std::string_view connection) {
 }
 
 tl::unexpected<Error> broken(const char* what, const boost::system::error_code& why) {
+  if (why == asio::error::operation_aborted)
+    return fail(ErrorCode::cancelled, fmt::format("given up while {}", what));
   return fail(ErrorCode::engine_unreachable,
               fmt::format("the connection to the engine broke while {}: {}", what, why.message()));
 }

@@ -42,22 +42,18 @@ bool is_exhausted(const boost::system::error_code& error) {
          error == boost::system::errc::no_buffer_space || error == boost::system::errc::not_enough_memory;
 }
 
-// A connection's place in the server's list, for as long as its coroutine lives.
+// A connection's entry in the server's list, for as long as its coroutine lives.
 class Registration {
  public:
-  Registration(std::list<Connection*>& list, Connection& connection, Notifier& room)
-      : list_(list), room_(room), place_(list.insert(list.end(), &connection)) {}
-  ~Registration() {
-    list_.erase(place_);
-    room_.notify();
-  }
+  Registration(std::list<Connection*>& list, Connection& connection)
+      : list_(list), entry_(list.insert(list.end(), &connection)) {}
+  ~Registration() { list_.erase(entry_); }
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 
  private:
   std::list<Connection*>& list_;
-  Notifier& room_;
-  std::list<Connection*>::iterator place_;
+  std::list<Connection*>::iterator entry_;
 };
 
 }  // namespace
@@ -69,6 +65,27 @@ struct Server::Door {
         acceptor(executor, asio::generic::stream_protocol(listener.family(), 0), listener.release()) {}
   Listener listener;
   Acceptor acceptor;
+  std::size_t places = 0;  // taken
+};
+
+// What a connection counts for, from its accept on.
+class Server::Place {
+ public:
+  Place(Server& server, Door& door) : server_(server), door_(door) {
+    ++server_.places_;
+    ++door_.places;
+  }
+  ~Place() {
+    --server_.places_;
+    --door_.places;
+    server_.room_.notify();
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  Server& server_;
+  Door& door_;
 };
 
 Server::Server(asio::any_io_executor executor, ServerOptions options, RequestHandler& handler, Logger& log)
@@ -105,13 +122,14 @@ Result<void> Server::open(Result<Listener> listener) {
 
 asio::awaitable<void> Server::accept_loop(Door& door) {
   while (!draining_) {
-    co_await wait_for_room();
+    co_await wait_for_room(door);
     if (draining_) co_return;
     boost::system::error_code error;
     StreamSocket socket =
         co_await door.acceptor.async_accept(asio::redirect_error(asio::use_awaitable, error));
     if (!error) {
-      scope_.spawn("http connection", serve(std::move(socket), door.listener.transport()));
+      auto place = std::make_unique<Place>(*this, door);
+      scope_.spawn("http connection", serve(std::move(socket), door.listener.transport(), std::move(place)));
     } else if (is_exhausted(error)) {
       log_.warn("http", "no room for a new connection; accepting pauses", {{"what", error.message()}});
       co_await sleep_until(Deadline::in(options_.accept_pause));
@@ -119,15 +137,19 @@ asio::awaitable<void> Server::accept_loop(Door& door) {
   }
 }
 
-asio::awaitable<void> Server::wait_for_room() {
-  while (!draining_ && connections_.size() >= options_.connections) co_await room_.wait(Deadline::never());
+// So many silent clients of the door without credentials never keep the owner from the other one.
+asio::awaitable<void> Server::wait_for_room(const Door& door) {
+  const bool is_tcp = door.listener.transport() == Transport::tcp;
+  const std::size_t most = is_tcp ? options_.connections / 2 : options_.connections;
+  while (!draining_ && (places_ >= options_.connections || door.places >= most))
+    co_await room_.wait(Deadline::never());
 }
 
-asio::awaitable<void> Server::serve(StreamSocket socket, Transport transport) {
+asio::awaitable<void> Server::serve(StreamSocket socket, Transport transport, std::unique_ptr<Place> place) {
   if (draining_) co_return;  // accepted a moment too late
   if (transport == Transport::tcp) set_tcp_options(socket.native_handle(), options_.times.write);
   Connection connection(std::move(socket), transport, options_.times, handler_);
-  const Registration registration(connections_, connection, room_);
+  const Registration registration(connections_, connection);
   co_await connection.serve();
 }
 
@@ -143,7 +165,7 @@ asio::awaitable<void> Server::drain(Deadline deadline) {
   draining_ = true;
   close_doors();
   for (Connection* connection : connections_) connection->drain();
-  while (!connections_.empty() && !deadline.passed()) co_await room_.wait(deadline);
+  while (places_ > 0 && !deadline.passed()) co_await room_.wait(deadline);
   scope_.cancel();
   co_await scope_.drain();
   doors_.clear();

@@ -20,7 +20,7 @@ struct ServerOptions {
   std::optional<TcpAddress> tcp;
   ConnectionTimes times;
   // At once; more wait in the kernel's queue. Never more than half of the descriptors that the process may
-  // have.
+  // have; of them TCP, where anybody of this machine can connect, gets at most half.
   std::size_t connections = 1024;
   Millis accept_pause{std::chrono::milliseconds(100)};  // after the process ran out of descriptors or memory
 };
@@ -42,11 +42,12 @@ class Server {
  private:
   using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
   struct Door;
+  class Place;
 
   Result<void> open(Result<Listener> listener);
   asio::awaitable<void> accept_loop(Door& door);
-  asio::awaitable<void> wait_for_room();
-  asio::awaitable<void> serve(StreamSocket socket, Transport transport);
+  asio::awaitable<void> wait_for_room(const Door& door);
+  asio::awaitable<void> serve(StreamSocket socket, Transport transport, std::unique_ptr<Place> place);
   void close_doors();
 
   ServerOptions options_;
@@ -56,6 +57,7 @@ class Server {
   Notifier room_;
   std::list<std::unique_ptr<Door>> doors_;
   std::list<Connection*> connections_;
+  std::size_t places_ = 0;  // taken, over all doors
   std::uint16_t tcp_port_ = 0;
   bool draining_ = false;
 };

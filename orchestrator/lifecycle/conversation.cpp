@@ -1,5 +1,6 @@
 #include "lifecycle/conversation.hpp"
 
+#include <algorithm>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <exception>
 #include <span>
@@ -12,16 +13,16 @@ namespace {
 
 constexpr std::size_t kOutboxBytes = 1U << 20U;
 constexpr std::size_t kOutboxMessages = 256;
-constexpr std::size_t kLeastRead = 16 * 1024;
-constexpr std::size_t kMostRead = 256 * 1024;
-constexpr std::size_t kMostOutput = 256 * 1024;
-constexpr std::size_t kMostBatch = 512 * 1024;
+constexpr std::size_t kLeastRead = 16U << 10U;
+constexpr std::size_t kMostRead = 256U << 10U;
+constexpr std::size_t kMostOutput = 256U << 10U;
+constexpr std::size_t kMostBatch = 512U << 10U;
 constexpr std::size_t kMostBatchMessages = 1024;
 // Each acknowledgement wakes the engine, its shim and the runner: one for many records. Well under the least
 // spool.
-constexpr std::size_t kAcknowledgeEvery = 96 * 1024;
+constexpr std::size_t kAcknowledgeEvery = 96U << 10U;
 constexpr std::size_t kMessageWeight = 256;
-constexpr std::size_t kTrickle = 4 * 1024;
+constexpr std::size_t kTrickle = 4U << 10U;
 constexpr Millis kTick{500};
 constexpr Millis kAskAgain{2000};
 constexpr int kTicksPerPing = 10;
@@ -197,7 +198,9 @@ void Conversation::take_hello(const channel::Incoming& incoming) {
     return;
   }
   foreign_ = !expected_instance_.empty() && hello->instance != expected_instance_;
-  if (!foreign_) link_.resume(hello->got, writer_.last_number());
+  // A segment that was cut for damage (and says so by a gap record) may stand below what the runner has let
+  // go.
+  if (!foreign_) link_.resume(hello->got, std::max(writer_.last_number(), hello->acked));
   unbound_ = !foreign_ && !expected_instance_.empty() && hello->attempt.empty() && link_.outbox().size() == 0;
   hello_ = std::move(*hello);
   output_due_.notify();

@@ -11,7 +11,6 @@ Reason deadline_reason(Phase phase) {
     case Phase::start:
       return Reason::start_timeout;
     case Phase::run:
-      return Reason::runner_lost;
     case Phase::collect:
       return Reason::runner_lost;
   }

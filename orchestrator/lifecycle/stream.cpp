@@ -92,7 +92,7 @@ asio::awaitable<void> Streamer::report() {
       events.push_back({.type = "task.limit_hit", .data = Json{{"limit", name_of(hit)}}});
     co_await attempt_.task.update(make_change(apply, std::move(events)));
   }
-  for (UsageSample& sample : conversation.take_samples()) samples_.push_back(std::move(sample));
+  for (const UsageSample& sample : conversation.take_samples()) samples_.push_back(sample);
   if (samples_.size() < kSamplesPerSave && !state_.ended) co_return;
   auto samples = std::exchange(samples_, {});
   if (samples.empty()) co_return;

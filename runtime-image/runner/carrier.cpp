@@ -7,10 +7,10 @@
 namespace mayfly::runner {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = 64U << 10U;
 constexpr int kReadsAtOnce = 4;
 constexpr int kWritesAtOnce = 4;
-constexpr std::size_t kMostOutput = 256 * 1024;
+constexpr std::size_t kMostOutput = 256U << 10U;
 // A pipe is writable again when its reader has taken one page. Of one that holds this much, the reader takes
 // longer than a millisecond to drain, and the writer that sleeps meanwhile is not woken for every page.
 constexpr int kBigPipe = 512 * 1024;

@@ -8,7 +8,7 @@
 namespace mayfly::runner {
 namespace {
 
-constexpr std::size_t kStackBytes = 128 * 1024;
+constexpr std::size_t kStackBytes = 128U << 10U;
 constexpr int kNeverBelow = 64 << 20;
 
 void touch(char* bytes, std::size_t count) {

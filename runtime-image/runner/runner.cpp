@@ -16,7 +16,7 @@
 namespace mayfly::runner {
 namespace {
 
-constexpr std::size_t kParkedSpool = 16 * 1024;
+constexpr std::size_t kParkedSpool = 16U << 10U;
 constexpr std::size_t kParkedMessages = 16;
 constexpr std::int64_t kTickMs = 1000;
 constexpr std::int64_t kCpuTickMs = 100;      // while a CPU limit is to be held

@@ -6,7 +6,7 @@
 namespace mayfly::runner {
 namespace {
 
-constexpr std::size_t kMostAnswered = 512 * 1024;  // unwritten answers, before further requests wait
+constexpr std::size_t kMostAnswered = 512U << 10U;  // unwritten answers, before further requests wait
 
 std::uint32_t crc_of(std::string_view text) {
   return crc32c(std::as_bytes(std::span(text.data(), text.size())));
@@ -62,6 +62,7 @@ void Runner::say_hello() {
                              .attempt = attempt_,
                              .got = link_.taken(),
                              .sent = link_.outbox().last_number(),
+                             .acked = link_.outbox().acknowledged(),
                              .self = self_};
   link_.send_plain(channel::kHello, hello.members());
 }

@@ -11,10 +11,10 @@
 namespace mayfly::runner {
 namespace {
 
-constexpr std::uint64_t kLeastSpool = 256 * 1024;
+constexpr std::uint64_t kLeastSpool = 256U << 10U;
 constexpr std::uint64_t kMostSpool = 64 << 20;
 constexpr std::size_t kSpoolMessages = 8192;
-constexpr std::size_t kWarmBytes = 1536 * 1024;
+constexpr std::size_t kWarmBytes = 1536U << 10U;
 constexpr int kRoundsAtOnce = 4;
 constexpr std::size_t kMostMessage = 1024;
 

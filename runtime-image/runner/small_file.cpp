@@ -7,7 +7,7 @@
 namespace mayfly::runner {
 
 std::optional<std::string> read_small_file(const std::string& path) {
-  constexpr std::size_t kMost = 64 * 1024;
+  constexpr std::size_t kMost = 64U << 10U;
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd) return std::nullopt;
   std::string text;

@@ -25,7 +25,7 @@ KNOBS = ("/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/kern
          "/sys/kernel/mm/transparent_hugepage/enabled /sys/module/kernel/parameters/panic /etc/passwd")
 MASKED = ("/proc/kcore /proc/keys /proc/kallsyms /proc/cmdline /proc/interrupts /proc/config.gz /proc/timer_list /proc/sched_debug "
           "/proc/latency_stats /proc/kmsg /proc/kpagecount /proc/vmallocinfo /proc/slabinfo")
-MASKED_DIRECTORIES = "/sys/firmware /proc/acpi /proc/scsi /proc/asound /sys/devices/virtual/powercap"
+MASKED_DIRECTORIES = "/sys/firmware /proc/acpi /proc/scsi /proc/asound /proc/pressure /sys/devices/virtual/powercap"
 
 
 def fields(text):

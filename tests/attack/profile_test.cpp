@@ -157,7 +157,7 @@ void add_resources(ProfileTable& table, const KernelView& kernel) {
 
 void add_ulimits(ProfileTable& table, const KernelView& kernel) {
   table.inspected("/HostConfig/Ulimits",
-                  R"([{"Hard":0,"Name":"core","Soft":0},{"Hard":16777216,"Name":"fsize","Soft":16777216},)"
+                  R"([{"Hard":0,"Name":"core","Soft":0},{"Hard":16842752,"Name":"fsize","Soft":16842752},)"
                   R"({"Hard":65536,"Name":"memlock","Soft":65536},{"Hard":0,"Name":"msgqueue","Soft":0},)"
                   R"({"Hard":0,"Name":"nice","Soft":0},{"Hard":1024,"Name":"nofile","Soft":1024},)"
                   R"({"Hard":0,"Name":"rtprio","Soft":0},{"Hard":1024,"Name":"sigpending","Soft":1024}])");
@@ -165,7 +165,7 @@ void add_ulimits(ProfileTable& table, const KernelView& kernel) {
       {"Max open files", "1024 1024"},      {"Max core file size", "0 0"},
       {"Max locked memory", "65536 65536"}, {"Max msgqueue size", "0 0"},
       {"Max pending signals", "1024 1024"}, {"Max realtime priority", "0 0"},
-      {"Max nice priority", "0 0"},         {"Max file size", "16777216 16777216"}};
+      {"Max nice priority", "0 0"},         {"Max file size", "16842752 16842752"}};
   for (const auto& [name, wanted] : limits) table.observed(name, wanted, kernel.limit(name));
 }
 
@@ -205,8 +205,8 @@ void add_storage(ProfileTable& table, const LiveSandbox& sandbox, const KernelVi
 void add_paths(ProfileTable& table, const KernelView& kernel) {
   for (const char* path :
        {"/proc/acpi", "/proc/asound", "/proc/cmdline", "/proc/config.gz", "/proc/interrupts",
-        "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug",
-        "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
+        "/proc/kallsyms", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/pressure",
+        "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
         "/sys/devices/virtual/powercap", "/sys/devices/system/cpu/cpu0/thermal_throttle"}) {
     if (std::filesystem::exists(path)) {
       table.observed("masked " + std::string(path), "yes", kernel.mount(path) == "absent" ? "no" : "yes");

@@ -93,7 +93,7 @@ class Channel(unittest.TestCase):
     # --- opening ---
     def test_channel_hello_tells_what_the_runner_is(self):
         hello = self.started_peer().hello
-        self.assertEqual((1, "parked", "", 0, 0), tuple(hello[k] for k in ("protocol", "state", "attempt", "got", "sent")))
+        self.assertEqual((1, "parked", "", 0, 0, 0), tuple(hello[k] for k in ("protocol", "state", "attempt", "got", "sent", "acked")))
         self.assertRegex(hello["instance"], "^[0-9a-f]{32}$")
         self.assertEqual((65532, 1, False, ["lo"]), tuple(hello["self"][k] for k in ("uid", "pid", "dumpable", "interfaces")))
 

@@ -45,7 +45,7 @@ static void say_hello(int lie, unsigned long epoch, const char* nonce) {
   int size = snprintf(line, sizeof line,
                       "{\"jsonrpc\":\"2.0\",\"method\":\"hello\",\"params\":{\"e\":%lu,\"nonce\":\"%s\","
                       "\"protocol\":%d,\"build\":\"fake\",\"instance\":\"0123456789abcdef0123456789abcdef\","
-                      "\"state\":\"%s\",\"attempt\":\"\",\"got\":0,\"sent\":0,\"self\":%s}}",
+                      "\"state\":\"%s\",\"attempt\":\"\",\"got\":0,\"sent\":0,\"acked\":0,\"self\":%s}}",
                       lie == kWrongEpoch ? epoch + 1 : epoch, lie == kWrongNonce ? "0000" : nonce,
                       lie == kOtherProtocol ? 2 : 1, lie == kNotParked ? "running" : "parked", self);
   const uint32_t crc = crc32c(line, (size_t)size) ^ (lie == kBadCrc ? 1 : 0);

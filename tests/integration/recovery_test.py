@@ -82,6 +82,25 @@ class Restart(ServerTest):
         self.assertEqual(8, self.server.wait(task)["exit_code"])
         self.assertTrue(counted(self.server.logs(task)))
 
+    def test_a_log_that_was_damaged_meanwhile_has_a_gap_and_the_task_goes_on(self):
+        task = self.running(COUNTING)
+        poll_until(lambda: len(self.server.logs(task)) > 4000, 60, "more output")
+        self.leave(signal.SIGKILL)
+        [segment] = self.server.data.glob(f"logs/**/{task}/*.log")
+        with open(segment, "r+b") as file:
+            middle = segment.stat().st_size // 2
+            file.seek(middle)
+            byte = file.read(1)[0]
+            file.seek(middle)
+            file.write(bytes([byte ^ 1]))
+        self.server.start()
+        self.let_go(task)
+        self.assertEqual(8, self.server.wait(task)["exit_code"])
+        kinds = [record["kind"] for record in self.server.log_records(task)]
+        self.assertEqual(1, kinds.count("gap"), kinds)
+        lines = self.server.logs(task).split(b"\n")
+        self.assertTrue(lines[-2].startswith(b"end "), lines[-3:])
+
     def test_what_ended_while_no_server_was_there_is_told_with_its_results(self):
         task = self.running(WAITING + "head -c 900000 /dev/urandom > r; sha256sum < r | cut -c 1-64; seq 1 50000; exit 4", outputs=["r"])
         sandbox = self.server.sandbox_of(task)

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kKeyBytes = 255;
 
-tl::unexpected<Error> bad_key(std::string detail) {
+tl::unexpected<Error> bad_key(const std::string& detail) {
   return fail(ErrorCode::invalid_argument, "Idempotency-Key: " + detail);
 }
 

@@ -14,7 +14,7 @@ constexpr std::size_t kSealBytes = 16;
 std::string seal_of(const Request& request) {
   std::string text = request.tenant().str();
   for (const auto& [name, value] : request.query) {
-    if (name != "cursor" && name != "limit") text += '\n' + name + '=' + value;
+    if (name != "cursor" && name != "limit") text.append("\n").append(name).append("=").append(value);
   }
   return sha256_hex(text).substr(0, kSealBytes);
 }
@@ -26,7 +26,7 @@ std::string make_cursor(const Request& request, const TaskId& last) {
 
 Result<TaskId> parse_cursor(const Request& request, const std::string& cursor) {
   const std::size_t dot = cursor.find('.');
-  const auto id = parse_id<TaskId>(cursor.substr(0, dot));
+  auto id = parse_id<TaskId>(cursor.substr(0, dot));
   if (!id || cursor != make_cursor(request, *id)) {
     return bad_parameter("cursor", "is not a cursor of this query; start again without it");
   }

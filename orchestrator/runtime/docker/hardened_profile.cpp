@@ -12,6 +12,7 @@ constexpr std::uint64_t kTmpInodes = 8192;
 constexpr Bytes kImageVolume = 1_MiB;
 constexpr std::uint64_t kImageVolumeInodes = 1024;
 constexpr int kSecondsToStop = 10;
+constexpr Bytes kLargestPage = 64_KiB;
 constexpr Bytes kLeastMemory = 6_MiB;  // Docker refuses less
 constexpr std::uint64_t kMostBytes = 1ULL << 53U;
 constexpr std::int64_t kMostMillicpus = 1'000'000;
@@ -31,7 +32,7 @@ constexpr auto kLoaderVariables = std::to_array<std::string_view>(
 // tells a tenant about its host.
 constexpr auto kMaskedPaths = std::to_array<std::string_view>(
     {"/proc/acpi", "/proc/asound", "/proc/cmdline", "/proc/config.gz", "/proc/interrupts", "/proc/kallsyms",
-     "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
+     "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/pressure", "/proc/sched_debug", "/proc/scsi",
      "/proc/timer_list", "/proc/timer_stats", "/sys/devices/virtual/powercap", "/sys/firmware"});
 
 constexpr auto kReadOnlyPaths = std::to_array<std::string_view>(
@@ -79,12 +80,13 @@ Ulimit fixed_limit(std::string name, std::uint64_t value) {
   return Ulimit{std::move(name), limit, limit};
 }
 
-// nproc is not here: the kernel counts it over all containers of one uid. The largest file is the largest
-// file system.
+// nproc is not here: the kernel counts it over all containers of one uid. The largest file is a page (of any
+// kernel) more than the largest file system: a sparse one stays bounded, and a full one is ENOSPC, not
+// SIGXFSZ.
 std::vector<Ulimit> make_ulimits(const Limits& limits) {
   const Bytes largest_file = std::max({limits.workspace, limits.tmp, limits.shm});
   return {fixed_limit("core", 0),
-          fixed_limit("fsize", tmpfs_size(largest_file)),
+          fixed_limit("fsize", tmpfs_size(largest_file) + kLargestPage.count),
           fixed_limit("memlock", Bytes(64_KiB).count),
           fixed_limit("msgqueue", 0),
           fixed_limit("nice", 0),

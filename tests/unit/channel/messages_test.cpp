@@ -23,6 +23,7 @@ TEST_CASE("a hello round trips") {
   hello.attempt = "att_x";
   hello.got = 4;
   hello.sent = 9;
+  hello.acked = 7;
   hello.self.uid = 65532;
   hello.self.interfaces = {"lo"};
   hello.self.cap_effective = "0000000000000000";
@@ -31,6 +32,7 @@ TEST_CASE("a hello round trips") {
   REQUIRE(parsed->state == RunnerState::running);
   REQUIRE(parsed->self.interfaces == std::vector<std::string>{"lo"});
   REQUIRE(parsed->sent == 9);
+  REQUIRE(parsed->acked == 7);
 }
 
 TEST_CASE("every message with a member missing or of a wrong type is refused by name") {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <list>
 
 #include "unit/http/api_server.hpp"
 
@@ -102,6 +103,20 @@ TEST_CASE("F34 more connections than allowed wait for room") {
   CHECK(server.on_loop([&server] { return server.server().open_connections(); }) == 2);
   first.close();
   CHECK(third.read_response().status == 200);
+}
+
+TEST_CASE("F34 silent TCP clients leave room for the Unix socket") {
+  ApiServerOptions options;
+  options.connections = 8;
+  ApiServer server(options);
+  std::list<RawConnection> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(server.connect_tcp());
+  CHECK(server.eventually([&server] { return server.server().open_connections() == 4; }));
+  for (int i = 0; i < 5; ++i) CHECK(server.call("GET", "/livez").status == 200);
+  // The others wait for room, and get it.
+  for (int i = 0; i < 19; ++i) silent.pop_front();
+  silent.front().send("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  CHECK(silent.front().read_response().status == 200);
 }
 
 TEST_CASE("H07 hundreds of dripping clients do not keep others from their answers and are cut") {

@@ -119,11 +119,11 @@ TEST_CASE("variables of the image and of the dynamic loader are removed and none
 
 TEST_CASE("the largest file is as large as the largest file system of the sandbox") {
   SandboxSpec spec = sample_spec();
-  CHECK(hard_limit(sample_container(spec), "fsize") == 128 << 20);
+  CHECK(hard_limit(sample_container(spec), "fsize") == (128 << 20) + (64 << 10));
   spec.limits.tmp = 200_MiB;
-  CHECK(hard_limit(sample_container(spec), "fsize") == 200 << 20);
+  CHECK(hard_limit(sample_container(spec), "fsize") == (200 << 20) + (64 << 10));
   spec.limits.shm = 201_MiB;
-  CHECK(hard_limit(sample_container(spec), "fsize") == 201 << 20);
+  CHECK(hard_limit(sample_container(spec), "fsize") == (201 << 20) + (64 << 10));
 }
 
 TEST_CASE("the runner has the descriptors that it needs also where the task asked for few") {
