@@ -145,7 +145,8 @@ asio::awaitable<void> Server::wait_for_room(const Door& door) {
     co_await room_.wait(Deadline::never());
 }
 
-asio::awaitable<void> Server::serve(StreamSocket socket, Transport transport, std::unique_ptr<Place> place) {
+asio::awaitable<void> Server::serve(StreamSocket socket, Transport transport,
+                                    [[maybe_unused]] std::unique_ptr<Place> place) {
   if (draining_) co_return;  // accepted a moment too late
   if (transport == Transport::tcp) set_tcp_options(socket.native_handle(), options_.times.write);
   Connection connection(std::move(socket), transport, options_.times, handler_);
