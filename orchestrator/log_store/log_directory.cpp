@@ -106,7 +106,10 @@ Result<std::optional<segment::StreamEnds>> LogDirectory::find_seal() const {
   if (out == nullptr || err == nullptr) {
     return fail(ErrorCode::corrupt, (path_ / "sealed").string() + " is not what we wrote");
   }
-  return segment::StreamEnds{.out = out->get<std::uint64_t>(), .err = err->get<std::uint64_t>()};
+  const auto holes = json->find("holes");
+  return segment::StreamEnds{.out = out->get<std::uint64_t>(),
+                             .err = err->get<std::uint64_t>(),
+                             .holes = holes != json->end() && *holes == true};
 }
 
 Result<std::int64_t> LogDirectory::seal() const {
@@ -121,7 +124,7 @@ Result<std::int64_t> LogDirectory::seal() const {
     ends = ends + settled->ends;
     grown -= static_cast<std::int64_t>(settled->cut);
   }
-  const Json marker = {{"out", ends.out}, {"err", ends.err}};
+  const Json marker = {{"out", ends.out}, {"err", ends.err}, {"holes", ends.holes}};
   const std::string text = dump_json(marker) + "\n";
   // Syncs the directory as well, and so the names of the segments.
   if (auto written = write_file_durably(path_ / "sealed", text); !written) return fail_with(written);

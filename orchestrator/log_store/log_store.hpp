@@ -55,8 +55,9 @@ class LogWriter {
 enum class LogStream { out, err, both };
 
 struct LogSize {
-  std::uint64_t out = 0, err = 0;  // bytes
+  std::uint64_t out = 0, err = 0;  // bytes, as the task counts them
   bool complete = false;           // the writer sealed it: nothing more will come
+  bool holes = false;  // not all of the bytes are there: a damaged part was cut out (a gap record says so)
 };
 
 // Reads records from a position, and follows.

@@ -87,8 +87,10 @@ bool data_matches(const RecordHeader& header, std::span<const std::byte> data) {
 }
 
 void StreamEnds::take(LogKind kind, std::uint64_t offset, std::uint64_t size) {
-  if (kind == LogKind::out) out = std::max(out, offset + size);
-  if (kind == LogKind::err) err = std::max(err, offset + size);
+  if (kind != LogKind::out && kind != LogKind::err) return;
+  std::uint64_t& end = kind == LogKind::out ? out : err;
+  holes = holes || offset > end;
+  end = std::max(end, offset + size);
 }
 
 }  // namespace mayfly::segment

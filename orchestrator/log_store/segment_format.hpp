@@ -41,9 +41,13 @@ bool data_matches(const RecordHeader& header, std::span<const std::byte> data);
 // The end of each stream within one attempt: where its next byte would stand.
 struct StreamEnds {
   std::uint64_t out = 0, err = 0;
+  bool holes = false;  // bytes before an end are missing: the segment was damaged, and its writer went on
   void take(LogKind kind, std::uint64_t offset, std::uint64_t size);
-  friend StreamEnds operator+(StreamEnds a, StreamEnds b) { return {a.out + b.out, a.err + b.err}; }
-  friend bool operator==(const StreamEnds&, const StreamEnds&) = default;
+  friend StreamEnds operator+(StreamEnds a, StreamEnds b) {
+    return {a.out + b.out, a.err + b.err, a.holes || b.holes};
+  }
+  // The same positions; a reader that began in the middle has not seen every hole.
+  friend bool operator==(StreamEnds a, StreamEnds b) { return a.out == b.out && a.err == b.err; }
 };
 
 }  // namespace mayfly::segment

@@ -18,6 +18,10 @@ using ByteCount = std::shared_ptr<std::atomic<std::uint64_t>>;
 
 constexpr std::uint32_t kAllAttempts = std::numeric_limits<std::uint32_t>::max();
 
+LogSize make_size(const StreamEnds& ends, bool complete) {
+  return {.out = ends.out, .err = ends.err, .complete = complete, .holes = ends.holes};
+}
+
 struct OpenedSegment {
   std::shared_ptr<SegmentFile> file;
   StreamEnds earlier{};
@@ -40,11 +44,11 @@ Result<OpenedSegment> open_segment(const LogDirectory& directory, std::uint32_t 
 Result<LogSize> measure(const LogDirectory& directory) {
   const auto sealed = directory.find_seal();
   if (!sealed) return fail_with(sealed);
-  if (*sealed) return LogSize{.out = (*sealed)->out, .err = (*sealed)->err, .complete = true};
+  if (*sealed) return make_size(**sealed, true);
   if (!directory.exists()) return fail(ErrorCode::not_found, "no log of this task");
   const auto ends = directory.measure(kAllAttempts);
   if (!ends) return fail_with(ends);
-  return LogSize{.out = ends->out, .err = ends->err, .complete = false};
+  return make_size(*ends, false);
 }
 
 // Gives the place of the task's one writer back, unless the writer was made.
@@ -140,7 +144,7 @@ class SegmentLogStore final : public LogStore {
     auto directory = LogDirectory::of(root_, task);
     if (!directory) co_return fail_with(directory);
     if (const auto live = live_.find(task); live && live->tail) {
-      co_return LogSize{.out = live->tail->ends.out, .err = live->tail->ends.err, .complete = false};
+      co_return make_size(live->tail->ends, false);
     }
     auto work = [directory = std::move(*directory)] { return measure(directory); };
     co_return co_await pool_.run(std::move(work));

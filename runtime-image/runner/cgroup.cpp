@@ -35,7 +35,7 @@ std::string find_v2(const std::string& root, const std::string& self) {
 
 std::string find_v1(const std::string& root, std::initializer_list<const char*> names, const char* file) {
   for (const char* name : names) {
-    const std::string dir = root + "/" + name;
+    std::string dir = root + "/" + name;
     if (is_there(dir + "/" + file)) return dir;
   }
   return {};

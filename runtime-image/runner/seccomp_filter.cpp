@@ -121,7 +121,7 @@ constexpr std::uint32_t kIoPriorityOfUser = 3;  // IOPRIO_WHO_USER, linux/ioprio
 constexpr std::uint32_t kNetlinkRoute = 0;
 
 constexpr std::uint32_t argument_low(unsigned index) {
-  return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * index);
+  return static_cast<std::uint32_t>(offsetof(seccomp_data, args)) + 8 * index;
 }
 constexpr std::uint32_t argument_high(unsigned index) {
   return argument_low(index) + 4;

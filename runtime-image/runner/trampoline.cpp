@@ -79,6 +79,7 @@ LaunchFailure try_execute(const std::string& file, char* const* argv, char* cons
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> list;
+  list.reserve(texts.size() + 1);
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
   return list;
@@ -86,7 +87,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 std::vector<std::string> environment(const channel::BindSpec& spec) {
   std::vector<std::string> texts;
-  for (const auto& [name, value] : spec.env) texts.push_back(name + "=" + value);
+  for (const auto& [name, value] : spec.env) texts.emplace_back(name).append("=").append(value);
   return texts;
 }
 
@@ -118,8 +119,9 @@ std::vector<std::string> candidates(const std::string& program, const std::strin
   std::size_t begin = 0;
   while (begin <= path.size()) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    files.push_back(part.empty() ? program : part + "/" + program);
+    std::string file = path.substr(begin, end - begin);
+    if (!file.empty()) file.push_back('/');
+    files.push_back(file.append(program));
     begin = end + 1;
   }
   return files;

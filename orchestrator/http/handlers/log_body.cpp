@@ -55,10 +55,11 @@ class LogBody final : public StreamingBody {
 
   Async<> write_to(BodyWriter& out) override {
     while (!is_done()) {
-      auto records =
-          co_await reader_->next(kBatchBytes, Deadline::in(extent_.follow ? heartbeat_ : kStoredBytesWait));
+      auto records = co_await reader_->next(kBatchBytes, Deadline::in(patience()));
       if (records && records->empty()) break;
-      const bool quiet = !records && records.error().code == ErrorCode::deadline_exceeded && extent_.follow;
+      const bool late = !records && records.error().code == ErrorCode::deadline_exceeded;
+      if (late && !extent_.follow && extent_.holes) break;
+      const bool quiet = late && extent_.follow;
       if (!records && !quiet) co_return fail_with(std::move(records));
       const std::string text = quiet ? heartbeat() : format_batch(*records);
       auto written = co_await out.write(text);
@@ -68,6 +69,11 @@ class LogBody final : public StreamingBody {
   }
 
  private:
+  Millis patience() const {
+    if (extent_.follow) return heartbeat_;
+    return extent_.holes ? Millis(0) : kStoredBytesWait;
+  }
+
   // A raw body stops at its length; NDJSON of a complete log goes on to the notes behind the last byte.
   bool is_done() const {
     const bool to_the_end = extent_.follow || (extent_.complete && format_ == LogFormat::ndjson);

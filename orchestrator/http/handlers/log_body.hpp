@@ -17,6 +17,7 @@ struct LogExtent {
   bool follow = false;      // to the log's end, whenever that comes
   bool complete = false;    // nothing more will come: an NDJSON body then ends with the log's last record
   std::uint64_t bytes = 0;  // else: so many bytes of output, which are there already
+  bool holes = false;       // or fewer, since some are lost
 };
 
 std::unique_ptr<StreamingBody> make_log_body(std::unique_ptr<LogReader> reader, LogFormat format,

@@ -40,7 +40,8 @@ struct LogsHandler::Wanted {
   }
   // Only a raw body of one stream, from its beginning, has positions that a Range could mean.
   bool takes_ranges() const {
-    return format == LogFormat::raw && stream != LogStream::both && !follow && out_from == 0 && err_from == 0;
+    return format == LogFormat::raw && stream != LogStream::both && !follow && out_from == 0 &&
+           err_from == 0 && !size.holes;
   }
 };
 
@@ -103,11 +104,12 @@ Async<Response> LogsHandler::open(const Request& request, const Wanted& wanted, 
   auto reader = co_await service_.open_log(request.tenant(), wanted.id, wanted.stream, wanted.out_from,
                                            wanted.err_from);
   if (!reader) co_return fail_with(std::move(reader));
-  const LogExtent extent{.follow = wanted.follow, .complete = wanted.size.complete, .bytes = length};
+  const LogExtent extent{
+      .follow = wanted.follow, .complete = wanted.size.complete, .bytes = length, .holes = wanted.size.holes};
   response.stream = make_log_body(std::move(*reader), wanted.format, extent, heartbeat_);
   response.stream_life = wanted.follow ? StreamLife::open_ended : StreamLife::finite;
   const bool is_ndjson = wanted.format == LogFormat::ndjson;
-  if (!is_ndjson && !wanted.follow) response.stream_length = length;
+  if (!is_ndjson && !wanted.follow && !wanted.size.holes) response.stream_length = length;
   if (wanted.follow) response.headers.add("X-Accel-Buffering", "no");
   const bool as_text = accepts_explicitly(request, "text/plain");
   response.headers.add("Content-Type", is_ndjson ? "application/x-ndjson"
