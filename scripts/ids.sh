@@ -21,8 +21,12 @@ names_in_python() { sed -nE 's/^ +def test_(\w+)\(.*/\1/p' | tr _ ' '; }
 
 # To ctest a Python file is one test: SUITE.TOPIC of tests/SUITE/TOPIC_test.py.
 names_in_build() {
-  local names topic
-  names=$(ctest --test-dir "$1" --show-only=json-v1 | jq -r '.tests[] | select(.command != null) | .name')
+  local names topic aside
+  # From aside: ctest empties the log of the directory that it looks at, which may be that of the run that runs this.
+  aside=$(mktemp -d)
+  printf 'subdirs("%s")\n' "$(realpath "$1")" >"$aside/CTestTestfile.cmake"
+  names=$(ctest --test-dir "$aside" --show-only=json-v1 | jq -r '.tests[] | select(.command != null) | .name')
+  rm -rf "$aside"
   printf '%s\n' "$names"
   sed -nE 's/^(attack|contract|integration)\./\1\//p' <<<"$names" | while read -r topic; do
     [ ! -f "tests/${topic}_test.py" ] || names_in_python <"tests/${topic}_test.py"
