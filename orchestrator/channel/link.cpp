@@ -131,10 +131,11 @@ std::optional<Incoming> Link::next() {
     auto record = parse_record(*line);
     if (!record) {
       ++dropped_;
-      // Something of the peer was lost, a numbered message perhaps: ask for what follows the last one taken.
+      // Something of the peer was lost, a numbered message perhaps. A nack acknowledges as well, so it names
+      // what is safe and not what was taken; what comes twice is dropped.
       if (open_ && !gap_reported_) {
         gap_reported_ = true;
-        send_plain(kNack, "\"got\":" + std::to_string(taken_));
+        send_plain(kNack, "\"got\":" + std::to_string(acknowledged_));
       }
       continue;
     }
@@ -189,7 +190,7 @@ bool Link::take_number(std::uint64_t number) {
     ack_due_ = true;  // the peer sends it again because our acknowledgement was lost
   } else if (!gap_reported_) {
     gap_reported_ = true;
-    send_plain(kNack, "\"got\":" + std::to_string(taken_));
+    send_plain(kNack, "\"got\":" + std::to_string(acknowledged_));
   }
   return false;
 }

@@ -119,6 +119,7 @@ Async<> Conversation::read_loop() {
     if (!got) co_return fail_with(std::move(got));
     if (*got == 0) co_return Result<>{};
     view_.last_heard = clock_.mono();
+    const std::uint64_t acknowledged_before = link_.outbox().acknowledged();
     link_.feed(std::string_view(buffer).substr(0, *got));
     for (Batch batch = next_batch(); !batch.is_empty(); batch = next_batch()) {
       auto taken = co_await take(batch);
@@ -127,6 +128,8 @@ Async<> Conversation::read_loop() {
         co_return taken;
       }
     }
+    if (link_.outbox().acknowledged() != acknowledged_before)
+      changed_.notify();  // room for what is to be sent
     if (unacknowledged_ > 0 && (*got < kTrickle || unacknowledged_ >= kAcknowledgeEvery))
       send_acknowledgement();
     if (*got == buffer.size() && buffer.size() < kMostRead) buffer.resize(2 * buffer.size());
@@ -142,7 +145,7 @@ Conversation::Batch Conversation::next_batch() {
     auto incoming = link_.next();
     if (!incoming) break;
     if (incoming->method == channel::kHello) {
-      take_hello(*incoming);
+      if (auto gap = take_hello(*incoming)) batch.records.push_back(std::move(*gap));
     } else if (incoming->number > 0) {
       batch.bytes += incoming->payload.size();
       batch.records.push_back(to_log_record(*incoming, at));
@@ -171,7 +174,7 @@ Async<> Conversation::take(Batch& batch) {
     auto written = co_await writer_.append(std::move(batch.records), LogDurability::page_cache);
     if (!written) co_return written;
     metrics_.add("mayfly_log_bytes_total", {}, static_cast<double>(batch.bytes));
-    link_.acknowledge(batch.noted.back().record.number);
+    if (!batch.noted.empty()) link_.acknowledge(batch.noted.back().record.number);
     unacknowledged_ += batch.bytes + batch.noted.size() * kMessageWeight;
     for (const Noted& noted : batch.noted) {
       note_numbered(noted.record, noted.method, noted.body);
@@ -189,23 +192,28 @@ void Conversation::send_acknowledgement() {
   output_due_.notify();
 }
 
-void Conversation::take_hello(const channel::Incoming& incoming) {
+// A gap record where the runner has let go of messages that the segment does not hold (it was damaged, or
+// files of it are gone): they exist nowhere any more.
+std::optional<LogRecord> Conversation::take_hello(const channel::Incoming& incoming) {
   auto hello = channel::parse_hello(incoming.body);
-  if (!hello || hello->nonce != nonce_ || link_.is_open()) return;
+  if (!hello || hello->nonce != nonce_ || link_.is_open()) return std::nullopt;
   if (hello->protocol != channel::kProtocolVersion) {
     log_.error("channel", "the runner speaks another protocol version",
                {{"version", std::to_string(hello->protocol)}});
-    return;
+    return std::nullopt;
   }
   foreign_ = !expected_instance_.empty() && hello->instance != expected_instance_;
-  // A segment that was cut for damage (and says so by a gap record) may stand below what the runner has let
-  // go.
-  if (!foreign_) link_.resume(hello->got, std::max(writer_.last_number(), hello->acked));
+  const std::uint64_t have = writer_.last_number(), acked = hello->acked;
+  if (!foreign_) link_.resume(hello->got, std::max(have, acked));
   unbound_ = !foreign_ && !expected_instance_.empty() && hello->attempt.empty() && link_.outbox().size() == 0;
   hello_ = std::move(*hello);
   output_due_.notify();
   changed_.notify();
   if (foreign_) close();
+  if (foreign_ || acked <= have) return std::nullopt;
+  const Json words{{"reason", "messages_lost"}, {"from", have + 1}, {"to", acked}};
+  return LogRecord{
+      .number = 0, .kind = LogKind::gap, .at = clock_.wall(), .offset = 0, .data = dump_json(words)};
 }
 
 void Conversation::take_plain(channel::Incoming incoming) {

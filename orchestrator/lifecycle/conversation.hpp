@@ -78,7 +78,7 @@ class Conversation {
     std::vector<channel::Incoming> plain;
     std::size_t bytes = 0;  // of payload in `records`
     std::size_t size() const { return noted.size() + plain.size(); }
-    bool is_empty() const { return size() == 0; }
+    bool is_empty() const { return records.empty() && plain.empty(); }
   };
 
   Async<> read_loop();
@@ -88,7 +88,7 @@ class Conversation {
   Async<> take(Batch& batch);
   void send_acknowledgement();
   void take_plain(channel::Incoming incoming);
-  void take_hello(const channel::Incoming& incoming);
+  std::optional<LogRecord> take_hello(const channel::Incoming& incoming);
   void note_numbered(const LogRecord& record, const std::string& method, const Json& body);
   void send_attach();
 

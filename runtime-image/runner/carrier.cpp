@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 namespace mayfly::runner {
 namespace {
@@ -55,6 +56,7 @@ bool Carrier::write_from(channel::Link& link, std::int64_t now) {
       write_again_at_ = now + kTryAgainMs;
       return false;
     }
+    moved_ = true;
     half_written_ -= static_cast<std::size_t>(written);
     link.wrote(static_cast<std::size_t>(written));
     if (half_written_ > 0) return full(now);
@@ -63,7 +65,8 @@ bool Carrier::write_from(channel::Link& link, std::int64_t now) {
 }
 
 bool Carrier::full(std::int64_t now) {
-  if (is_big_) {
+  // One that takes nothing at all is waited for in poll(2).
+  if (is_big_ && std::exchange(moved_, false)) {
     write_again_at_ = now + kGatherMs;
   } else {
     is_blocked_ = true;

@@ -36,6 +36,7 @@ class Carrier {
   std::string buffer_;
   std::size_t half_written_ = 0;  // bytes that the link has made and the carrier has not taken
   bool is_big_;
+  bool moved_ = false;  // since it was full last
   bool is_blocked_ = false;
   std::int64_t read_again_at_ = 0, write_again_at_ = 0;
 };

@@ -98,7 +98,7 @@ bool is_directory_entry(int dir, const dirent& entry) {
 Result<std::vector<Name>> Walk::next_batch(int dir, const std::string& prefix, const std::string& after) {
   const int readable = ::openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (readable < 0) {  // the task took its own right to read it
-    if (!prefix.empty()) skip(prefix.substr(0, prefix.size() - 1));
+    skip(prefix.empty() ? "." : prefix.substr(0, prefix.size() - 1));
     return std::vector<Name>();
   }
   const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(readable));

@@ -75,6 +75,24 @@ TEST_CASE("a lost line is asked for and sent again") {
   REQUIRE(payloads(pair.b) == std::vector<std::string>{"one", "two"});
 }
 
+TEST_CASE("a nack acknowledges nothing that its sender has not made safe") {
+  Pair pair;
+  pair.a.send_numbered("out", "", "one");
+  pair.a.send_numbered("out", "", "two");
+  pair.b.feed(drain(pair.a));
+  REQUIRE(payloads(pair.b) == std::vector<std::string>{"one", "two"});  // taken, and not on disk
+  pair.a.send_numbered("out", "", "three");
+  drain(pair.a);  // lost on the way
+  pair.a.send_numbered("out", "", "four");
+  pair.b.feed(drain(pair.a));
+  REQUIRE(payloads(pair.b).empty());
+  pair.a.feed(drain(pair.b));  // nack
+  REQUIRE_FALSE(pair.a.next());
+  REQUIRE(pair.a.outbox().size() == 4);
+  pair.b.feed(drain(pair.a));
+  REQUIRE(payloads(pair.b) == std::vector<std::string>{"three", "four"});
+}
+
 TEST_CASE("the last line lost is sent again when no acknowledgement comes for a second") {
   Pair pair;
   pair.a.send_numbered("out", "", "last");
